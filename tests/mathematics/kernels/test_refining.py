@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.mathematics.kernels.grouping.mask_table import place_of, rehashed, rows_inside
+from celosia.mathematics.kernels.grouping.mask_table import grow, place_of, rows_inside
 from celosia.mathematics.kernels.grouping.refining import Desk, refine
 
 
@@ -56,7 +56,7 @@ def test_masks_are_found_again_after_the_table_has_grown(size):
     key, row = np.full(2, -1, np.int64), np.empty(2, np.int64)
     for number, mask in enumerate(sorted(masks)):
         while 2 * (number + 1) > len(key):
-            key, row = rehashed(key, row)
+            key, row = grow(key, row)
         at = place_of(key, mask)
         assert key[at] == -1
         key[at], row[at] = mask, number

@@ -122,7 +122,7 @@ def test_little_memory_gives_the_same_in_several_turns(monkeypatch):
     _, _, whole = search(rows)
     turns = []
     monkeypatch.setattr(
-        suda, "_together", lambda found, *rest, real=suda._together: turns.append(found) or real(found, *rest)
+        suda, "_combine", lambda found, *rest, real=suda._combine: turns.append(found) or real(found, *rest)
     )
     monkeypatch.setattr(suda._in_turns, "__defaults__", (64 * 64 * 8,))
     _, _, halves = search(rows)

@@ -8,7 +8,7 @@ from celosia.errors import ParameterError
 
 
 def epsilon_of_zcdp(rho: float, delta: float) -> float:
-    r"""The smallest :math:`\varepsilon` that :math:`\rho`-zCDP implies together with ``delta``.
+    r"""Return the smallest :math:`\varepsilon` that :math:`\rho`-zCDP implies together with ``delta``.
 
     .. math:: \delta = \inf_{\alpha > 1} \frac{e^{(\alpha - 1)(\alpha\rho - \varepsilon)}}{\alpha - 1} (1 -
               1/\alpha)^{\alpha}
@@ -34,8 +34,7 @@ def epsilon_of_zcdp(rho: float, delta: float) -> float:
 
 
 def zcdp_of_approximate(epsilon: float, delta: float) -> float:
-    r"""The largest :math:`\rho` whose guarantee implies :math:`(\varepsilon, \delta)`: how much zCDP budget that
-    pays for.
+    r"""Return the largest :math:`\rho` whose guarantee implies :math:`(\varepsilon, \delta)`.
 
     >>> rho = zcdp_of_approximate(1.0, 1e-6)
     >>> round(epsilon_of_zcdp(rho, 1e-6), 6)
@@ -84,7 +83,7 @@ def group(epsilon: float, delta: float, size: int) -> tuple[float, float]:
 
 
 def posterior(prior: float, epsilon: float) -> float:
-    r"""The most an attacker's belief can grow from one :math:`\varepsilon`-private answer.
+    r"""Return the largest probability that a belief can reach after one :math:`\varepsilon`-private answer.
 
     .. math:: \frac{e^\varepsilon p}{1 + (e^\varepsilon - 1) p}
 

@@ -1,4 +1,4 @@
-r"""What a release costs, in exact units.
+r"""Privacy cost of a release, in exact units.
 
 Three measures of privacy loss:
 
@@ -96,7 +96,7 @@ class Cost:
         return Cost(self.measure, self.loss_units + other.loss_units, self.delta_units + other.delta_units)
 
     def minus(self, other: Cost) -> Cost:
-        """What is left of this budget after ``other``, never below nothing."""
+        """Return the rest of this budget after ``other``, never below zero."""
         self.same_measure(other)
         loss, delta = self.loss_units - other.loss_units, self.delta_units - other.delta_units
         return Cost(self.measure, max(loss, 0), max(delta, 0))
@@ -106,12 +106,12 @@ class Cost:
         return Cost(self.measure, self.loss_units * n, self.delta_units * n)
 
     def split(self, n: int) -> Cost:
-        """The ``n``-th part, rounded down: ``n`` parts never exceed the whole."""
+        """Return the ``n``-th part, rounded down: ``n`` parts never exceed the whole."""
         return Cost(self.measure, self.loss_units // n, self.delta_units // n)
 
     def counted_in(self, measure: Measure) -> Cost:
-        r"""The same loss in a measure that it implies: an :math:`\varepsilon` is :math:`\varepsilon^2 / 2` in zCDP,
-        rounded up.
+        r"""Return the cost in a measure that this one implies: :math:`\varepsilon` is :math:`\varepsilon^2 / 2` in
+        zCDP, rounded up.
 
         References: Bun & Steinke (2016), proposition 1.4.
 
@@ -126,7 +126,7 @@ class Cost:
         return Cost(measure, self.loss_units if measure == "approximate" else squared, 0)
 
     def pure_epsilon(self) -> float:
-        r"""The largest epsilon that this pays for: :math:`\sqrt{2\rho}` in zCDP, rounded down.
+        r"""Return the largest epsilon that this pays for: :math:`\sqrt{2\rho}` in zCDP, rounded down.
 
         >>> Cost.of("zcdp", 0.005).pure_epsilon()
         0.1
@@ -135,7 +135,7 @@ class Cost:
         return units / LOSS_UNIT
 
     def fits(self, budget: Cost) -> bool:
-        """Tell whether ``budget`` pays for this cost."""
+        """Return whether ``budget`` pays for this cost."""
         self.same_measure(budget)
         return self.loss_units <= budget.loss_units and self.delta_units <= budget.delta_units
 

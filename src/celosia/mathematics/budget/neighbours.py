@@ -42,7 +42,7 @@ class Sensitivity:
 
 
 def checked(neighbours: str) -> Neighbours:
-    """Return the relation, or refuse a name that is none.
+    """Return the relation, or raise for an unknown name.
 
     >>> checked("add-remove")
     'add-remove'

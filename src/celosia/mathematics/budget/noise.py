@@ -20,7 +20,7 @@ LARGEST_INTEGER = 2**62
 
 @dataclass(frozen=True)
 class _Noise:
-    """What both kinds of noise share."""
+    """Shared by both kinds of noise."""
 
     scale: float
     discrete: bool = True
@@ -201,7 +201,7 @@ def respond(answer: bool, probability: float) -> bool:
 
 
 def _affordable(noise: N, sensitivity: float, budget: float) -> N | None:
-    """The noise, a few last bits wider where OpenDP's map, which rounds up, would exceed the budget."""
+    """Return the noise, a few last bits wider where OpenDP's map, which rounds up, would exceed the budget."""
     for _ in range(60):
         if noise.spent(sensitivity) <= budget:
             return noise

@@ -1,1 +1,1 @@
-"""What an intruder reaches, in numbers: uniqueness, linkage, estimates and their intervals."""
+"""Disclosure in numbers: uniqueness, estimates and their intervals."""

@@ -17,7 +17,7 @@ V = TypeVar("V", bound=Hashable)
 
 
 def homogeneous(values: Iterable[V]) -> V | None:
-    """The one sensitive value of a class, when all of its records share it: k-anonymity does not hide it.
+    """Return the one sensitive value of a class, when all of its records share it: k-anonymity does not hide it.
 
     >>> homogeneous(["cancer", "cancer", "cancer"]), homogeneous(["flu", "heart"])
     ('cancer', None)
@@ -73,7 +73,7 @@ def skewness(values: Iterable[V], everybody: Iterable[V]) -> dict[V, float]:
 
 
 def differencing(with_target: float, without_target: float) -> float:
-    """The target's value, from two sums over large groups that differ by her alone.
+    """Return the target's value, from two sums over large groups that differ by her alone.
 
     >>> differencing(1256257, 1256218)
     39
@@ -82,7 +82,7 @@ def differencing(with_target: float, without_target: float) -> float:
 
 
 def differencing_means(n: int, mean_with: float, mean_without: float) -> float:
-    r"""The target's value from two means: :math:`N \bar x - (N-1) \bar x_{-t}`.
+    r"""Return the target's value from two means: :math:`N \bar x - (N-1) \bar x_{-t}`.
 
     >>> round(differencing_means(10, 41.7, 375 / 9), 6)
     42.0
@@ -126,7 +126,7 @@ def averaging(answers: Sequence[float], scale: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Belief:
-    """What an attacker believes about each sensitive value before and after seeing the release."""
+    """Probabilities of each sensitive value before and after the release."""
 
     prior: Mapping[Hashable, float]
     posterior: Mapping[Hashable, float]
@@ -141,7 +141,7 @@ class Belief:
 
     @property
     def change(self) -> float:
-        """Largest change of belief in one value: near 0 the release told nothing."""
+        """Largest change of probability of one value: near 0 the release reveals nothing."""
         keys = {*self.prior, *self.posterior}
         return max((abs(self.posterior.get(s, 0.0) - self.prior.get(s, 0.0)) for s in keys), default=0.0)
 

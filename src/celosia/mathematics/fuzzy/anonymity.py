@@ -42,7 +42,7 @@ def possibility_curve(cells: Iterable[Floats], aggregate: Aggregate = "mean") ->
         curves = possibilities(mu)
         size = mu.sum(axis=0) if aggregate == "weighted" else np.ones(mu.shape[1])
         part = join(curves * size if neutral == 0 else curves, axis=1)
-        total, weight = _joined(total, part, join, first=weight == 0), weight + float(size.sum())
+        total, weight = _join(total, part, join, first=weight == 0), weight + float(size.sum())
     if weight == 0:
         return np.zeros(1)
     return total / weight if neutral == 0 else total
@@ -57,7 +57,7 @@ _JOINS: dict[str, tuple[Callable[..., Floats], int]] = {
 }
 
 
-def _joined(total: Floats, part: Floats, join: Callable[..., Floats], *, first: bool) -> Floats:
+def _join(total: Floats, part: Floats, join: Callable[..., Floats], *, first: bool) -> Floats:
     """Join two curves; the shorter one is 0 beyond its end, where its cells cannot have so many records."""
     if first:
         return part
@@ -68,7 +68,7 @@ def _joined(total: Floats, part: Floats, join: Callable[..., Floats], *, first: 
 
 
 def q_anonymity(curve: Floats, possibility: float = 0.5) -> int:
-    r"""The largest Q with a possibility of at least ``possibility``, and 1 if there is none.
+    r"""Return the largest Q with a possibility of at least ``possibility``, and 1 if there is none.
 
     .. math:: Q^* = \max\{Q \ge 1: \mathrm{Poss}(|T|_f \ge Q) \ge p\}
 

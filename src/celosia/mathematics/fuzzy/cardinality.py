@@ -16,7 +16,7 @@ from celosia.mathematics.fuzzy.sets import TOLERANCE
 
 
 def sigma_count(mu: ArrayLike) -> Any:
-    r"""The sum of the degrees.
+    r"""Return the sum of the degrees.
 
     .. math:: |A|_\sigma = \sum_x \mu_A(x)
 
@@ -72,7 +72,7 @@ def at_least(mu: ArrayLike, k: ArrayLike) -> Any:
 
 
 def count(mu: ArrayLike, tolerance: float = TOLERANCE) -> Any:
-    r"""The whole number that is the most possible size of the set.
+    r"""Return the whole number that is the most possible size of the set.
 
     .. math:: |A|_{nf} = \#\{x: \mu(x) > \tfrac12\} + [\,\exists x: \mu(x) = \tfrac12\,]
 

@@ -44,7 +44,7 @@ def tree_map(gaps: Floats, levels: NDArray[np.int64]) -> Floats:
 
 
 def individual_distances(mu: Floats, mapped: Floats) -> Floats:
-    r"""The distance :math:`D[P_x, Q]` of each individual, :math:`P_x = \sum_i \mu_{Q_i}(x) P_i`.
+    r"""Return the distance :math:`D[P_x, Q]` of each individual, :math:`P_x = \sum_i \mu_{Q_i}(x) P_i`.
 
     ``mapped`` holds one row per cell: the map of that cell's difference to the table. Works on blocks of individuals.
 

@@ -225,7 +225,7 @@ def _spread(x: Floats) -> float:
 
 
 def _matrix(x: ArrayLike, c: int, m: float, starts: int, name: str) -> Floats:
-    """The records as an n × p array, with every precondition of clustering checked."""
+    """Return the records as an n × p array, with every precondition of clustering checked."""
     x = np.asarray(x, dtype=np.float64)
     x = np.ascontiguousarray(x.reshape(-1, 1) if x.ndim == 1 else x)
     if x.ndim != 2 or x.shape[1] == 0:

@@ -118,7 +118,7 @@ class FuzzyCoding(BaseModel):
         return sets
 
     def partitions(self, columns: Mapping[str, Values], seed: int = 0) -> list[Partition]:
-        """One partition per column, or one for all numeric columns when coded jointly."""
+        """Return one partition per column, or one for all numeric columns when coded jointly."""
         unknown = [name for name in self.sets if name not in columns]
         if unknown:
             raise ParameterError(f"sets are given for {unknown[0]!r}, which is not among {', '.join(columns)}.")
@@ -127,7 +127,7 @@ class FuzzyCoding(BaseModel):
         result = []
         for name, values in columns.items():
             if name in self.sets:
-                result.append(self._written(name, values))
+                result.append(self._from_sets(name, values))
             elif values.dtype.kind != "f":
                 result.append(_by_value(name, values))
             elif name not in together:
@@ -137,7 +137,7 @@ class FuzzyCoding(BaseModel):
         return result
 
     def cross(self, columns: Mapping[str, Values], seed: int = 0) -> Cells:
-        """The cells of all columns: fuzzy partitions crossed, crisp ones as groups."""
+        """Return the cells of all columns: fuzzy partitions crossed, crisp ones as groups."""
         parts = self.partitions(columns, seed)
         crisp = [(p, p.codes) for p in parts if p.codes is not None]
         fuzzy = [(p, p.degrees) for p in parts if p.degrees is not None]
@@ -162,8 +162,8 @@ class FuzzyCoding(BaseModel):
             tuple(" + ".join(p.columns) for p, _ in crisp),
         )
 
-    def _written(self, name: str, values: Values) -> Partition:
-        """The partition by the hand-written sets of a column."""
+    def _from_sets(self, name: str, values: Values) -> Partition:
+        """Return the partition by the hand-written sets of a column."""
         sets = {label: FuzzySet.parse(literal) for label, literal in self.sets[name].items()}
         if values.dtype.kind != "f" and {v for v in values if v is not None} <= {*sets, "*"}:
             return _by_value(name, values)  # the labels themselves, as a recoded table shows them
@@ -184,7 +184,7 @@ class FuzzyCoding(BaseModel):
         return _fuzzy((name,), mu, tuple(sets), missing, parameters=parameters)
 
     def _from_data(self, names: tuple[str, ...], x: Floats, seed: int) -> Partition:
-        """The partition by clustering or recoding; few distinct values are cells of their own."""
+        """Return the partition by clustering or recoding; few distinct values are cells of their own."""
         missing = np.asarray(np.isnan(x).any(axis=1))
         values = x[~missing]
         # a look at the first records spares sorting them all where there are clearly many values
@@ -246,7 +246,7 @@ def known_degrees(parameters: Mapping[str, Any], x: Floats) -> Floats:
 
 
 def facts(partition: Partition) -> dict[str, Any]:
-    """What may be said in public about a partition: its number of cells and the shape of its degrees."""
+    """Return what may be published about a partition: its number of cells and the shape of its degrees."""
     mu = partition.memberships
     top = mu.max(axis=1, initial=0)
     return {
@@ -259,7 +259,7 @@ def facts(partition: Partition) -> dict[str, Any]:
 
 
 def _by_value(name: str, values: Values) -> Partition:
-    """One crisp cell per value of a column of text."""
+    """Return one crisp cell per value of a column of text."""
     missing = np.array([v is None for v in values], dtype=bool)
     distinct, codes = np.unique(values[~missing].astype(str), return_inverse=True)
     return _crisp((name,), codes, tuple(str(d) for d in distinct), missing)
@@ -273,7 +273,7 @@ def _crisp(
     ranks: Codes | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> Partition:
-    """A crisp partition of the known records; those without a value are a cell of their own."""
+    """Return a crisp partition of the known records; those without a value are a cell of their own."""
     every = np.full(len(missing), len(names), dtype=np.int64)
     every[~missing] = codes
     names = (*names, "missing") if missing.any() else names
@@ -288,7 +288,7 @@ def _fuzzy(
     ranks: Codes | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> Partition:
-    """A fuzzy partition of the known records; those without a value are a crisp cell of their own."""
+    """Return a fuzzy partition of the known records; those without a value are a crisp cell of their own."""
     if missing.any():
         every = np.zeros((len(missing), len(names) + 1))
         every[~missing, :-1] = mu
@@ -306,7 +306,7 @@ def _ranks(centres: Floats) -> Codes:
 
 
 def _combinations(codes: list[Codes], n: int) -> tuple[Codes, Codes]:
-    """The different rows of several code columns, and which of them each record has."""
+    """Return the different rows of several code columns, and which of them each record has."""
     if not codes:
         return np.zeros((1, 0), dtype=np.int64), np.zeros(n, dtype=np.int64)
     distinct, group = np.unique(np.column_stack(codes), axis=0, return_inverse=True)

@@ -1,4 +1,4 @@
-r"""Fuzzy l-diversity: what the cells of a fuzzy partition tell about a sensitive column."""
+r"""Fuzzy l-diversity: the distribution of a sensitive column in the cells of a fuzzy partition."""
 
 from __future__ import annotations
 
@@ -42,12 +42,14 @@ def cell_counts(mu: Floats, codes: Codes, values: int, counting: Counting = "sig
 
 
 def represented(mu: Floats, codes: Codes, values: int) -> NDArray[np.bool_]:
-    """Which sensitive values (columns) a cell (row) holds: those of a record with a degree of at least one half."""
+    """Return which sensitive values (columns) a cell (row) contains: those of a record with a degree of at least one
+    half.
+    """
     return cell_counts(mu, codes, values, "count") >= 1
 
 
 def shares(counts: Floats, totals: Floats | None = None) -> Floats:
-    r"""The conditional frequencies :math:`f(s \mid Q_i)`, rows 0 where a cell holds nothing.
+    r"""Return the conditional frequencies :math:`f(s \mid Q_i)`, rows 0 where a cell holds nothing.
 
     Divided by the row sums they are a distribution. Given ``totals``, the published :math:`\#(Q_i \cap s) / \#Q_i`.
     """
@@ -56,7 +58,7 @@ def shares(counts: Floats, totals: Floats | None = None) -> Floats:
 
 
 def posterior(mu: Floats, prior: Floats, counts: Floats, totals: Floats | None = None) -> tuple[Floats, Floats]:
-    r"""What an attacker believes about the sensitive value of individuals after the publication: g and β.
+    r"""Return the intruder's probabilities of the sensitive values of individuals after the publication: g and β.
 
     .. math:: g(s) = n(s, q, T^*) \frac{f(s \mid q)}{f(s \mid q^*)}, \quad
               n(s, q, T^*) = \sum_i \mu_{Q_i}(q)\, |Q_i \cap s|, \quad
@@ -81,7 +83,7 @@ def own_posterior(
     totals: Floats | None = None,
     counted: Codes | None = None,
 ) -> Floats:
-    r"""The posterior β of each record's own sensitive value.
+    r"""Return the posterior β of each record's own sensitive value.
 
     The prior :math:`f(s \mid q)` is the share among the records of the same ``groups`` number, those with equal
     quasi-identifiers; ``counted`` are the records that count in it, where that is not all. Records whose value is

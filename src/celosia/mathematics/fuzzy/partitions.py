@@ -75,7 +75,7 @@ def grid(parts: Sequence[Floats], norm: Norm = "product") -> Floats:
 
 
 def indicator(labels: ArrayLike, cells: int) -> Floats:
-    """The crisp partition that belongs to labels 0 … cells - 1; a label of -1 belongs to no cell.
+    """Return the crisp partition that belongs to labels 0 … cells - 1; a label of -1 belongs to no cell.
 
     >>> indicator([1, 0, -1], 2).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
@@ -88,7 +88,7 @@ def indicator(labels: ArrayLike, cells: int) -> Floats:
 
 
 def harden(mu: Floats) -> NDArray[np.int64]:
-    """The cell of highest degree of each record, the first one of equals; -1 without any degree.
+    """Return the cell of highest degree of each record, the first one of equals; -1 without any degree.
 
     >>> harden(np.array([[0.2, 0.8], [0.5, 0.5], [0, 0]])).tolist()
     [1, 0, -1]

@@ -108,7 +108,7 @@ Write them from left to right, for example '(2;3;5)'.
         return self.complement()
 
     def complement(self, lam: float = 0.0) -> FuzzySet:
-        r"""The λ-complement :math:`(1 - \mu) / (1 + \lambda \mu)`; λ = 0 is the usual complement.
+        r"""Return the λ-complement :math:`(1 - \mu) / (1 + \lambda \mu)`; λ = 0 is the usual complement.
 
         >>> float(FuzzySet.parse("(0;1;2)").complement(1.0)(0.5))
         0.3333333333333333
@@ -183,7 +183,7 @@ class Trapezoid(FuzzySet):
         return np.asarray(mu)
 
     def __str__(self) -> str:
-        """The literal that reads as this set."""
+        """Return the literal that reads as this set."""
         a, b, c, d = (_digits(p) for p in (self.a, self.b, self.c, self.d))
         if self.b == -math.inf:
             return f"(-inf;{c};{d})" if self.c < math.inf else "(-inf;-inf;inf;inf)"
@@ -251,7 +251,7 @@ class Members(FuzzySet):
         return belongs[inverse].reshape(values.shape)
 
     def __str__(self) -> str:
-        """The literal that reads as this set."""
+        """Return the literal that reads as this set."""
         return "{" + ", ".join(sorted(self.values)) + "}"
 
 
@@ -268,7 +268,7 @@ class Composed(FuzzySet):
 
 
 def _as_number(text: str) -> float | None:
-    """The number that a text writes, if it does."""
+    """Return the number that a text writes, if it does."""
     try:
         return float(text)
     except ValueError:

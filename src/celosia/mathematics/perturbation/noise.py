@@ -35,7 +35,7 @@ def covariance(x: Floats) -> Floats:
 
 
 def root(sigma: Floats) -> Floats:
-    r"""A matrix ``A`` with :math:`A A^T = \Sigma`, for collinear columns too.
+    r"""Return a matrix ``A`` with :math:`A A^T = \Sigma`, for collinear columns too.
 
     The eigenvalues of a covariance matrix are not negative; those that rounding made so count as zero.
 

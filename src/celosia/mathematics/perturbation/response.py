@@ -13,7 +13,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def epsilon(q: float, categories: int) -> float:
-    r"""Privacy loss of telling the truth with probability ``q`` and else one of K categories at random.
+    r"""Return the privacy loss of a true answer with probability ``q`` and else a random one of K categories.
 
     .. math:: \varepsilon = \ln\frac{q + (1-q)/K}{(1-q)/K} = \ln\Bigl(1 + \frac{qK}{1-q}\Bigr)
 
@@ -26,7 +26,7 @@ def epsilon(q: float, categories: int) -> float:
 
 
 def truth(privacy: float, categories: int) -> float:
-    r"""The probability of a true answer that a privacy loss allows: the inverse of :func:`epsilon`.
+    r"""Return the probability of a true answer that a privacy loss allows: the inverse of :func:`epsilon`.
 
     .. math:: q = \frac{e^\varepsilon - 1}{e^\varepsilon - 1 + K}
                 = \frac{1 - e^{-\varepsilon}}{1 + (K-1) e^{-\varepsilon}}
@@ -40,7 +40,7 @@ def truth(privacy: float, categories: int) -> float:
 
 
 def response_matrix(q: float, categories: int) -> Floats:
-    """The transition matrix of randomised response.
+    """Return the transition matrix of randomised response.
 
     >>> response_matrix(0.5, 2).tolist()
     [[0.75, 0.25], [0.25, 0.75]]

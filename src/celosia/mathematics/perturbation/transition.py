@@ -11,7 +11,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def check(matrix: Floats) -> Floats:
-    """The matrix, or an error when it is not square with rows that are distributions.
+    """Return the matrix, or an error when it is not square with rows that are distributions.
 
     >>> check(np.array([[0.9, 0.1], [0.2, 0.7]]))
     Traceback (most recent call last):
@@ -31,7 +31,7 @@ def check(matrix: Floats) -> Floats:
 
 
 def toward_margin(frequencies: Floats, diagonal: float) -> Floats:
-    r"""The invariant matrix that draws anew from the margin, with smallest diagonal entry exactly ``diagonal``.
+    r"""Return the invariant matrix that resamples from the margin, with smallest diagonal entry exactly ``diagonal``.
 
     .. math:: R = (1-\theta) I + \theta\, \mathbf 1 p^T, \qquad \theta = \frac{1-\delta}{1-\min_j p_j},
               \qquad p^T R = p^T

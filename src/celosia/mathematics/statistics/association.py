@@ -10,7 +10,7 @@ Codes = npt.NDArray[np.int64]
 
 
 def cramers_v(a: Codes, b: Codes) -> float:
-    r"""Cramér's V of two columns of codes: 0 when they are independent, 1 when one tells the other.
+    r"""Return Cramér's V of two columns of codes: 0 when they are independent, 1 when one determines the other.
 
     .. math:: V = \sqrt{\frac{\chi^2 / n}{\min(r, c) - 1}}, \qquad
               \chi^2 = n \left( \sum_{ij} \frac{n_{ij}^2}{n_{i\cdot} n_{\cdot j}} - 1 \right)

@@ -9,7 +9,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def centred(x: Floats) -> Floats:
-    """Each column less its mean.
+    """Return each column less its mean.
 
     The sum of equal numbers is rounded, so that ten times 0.1 has a mean beside 0.1 and a deviation above 0. The mean
     of numbers lies between the smallest and the largest: held there, it is that of a constant column to the last digit.
@@ -36,7 +36,7 @@ def deviations(x: Floats) -> Floats:
 
 
 def middles(x: Floats) -> Floats:
-    """The mean of the numbers that each column has, exactly that number where they are equal; NaN without any.
+    """Return the mean of the numbers that each column has, exactly that number where they are equal; NaN without any.
 
     >>> middles(np.array([[0.1, np.nan]] * 12)).tolist(), bool(np.full(12, 0.1).mean() == 0.1)
     ([0.1, nan], False)
@@ -49,7 +49,8 @@ def middles(x: Floats) -> Floats:
 
 
 def spreads(x: Floats) -> Floats:
-    """The standard deviation of the numbers that each column has, exactly zero where they are equal or there are none.
+    """Return the standard deviation of each column without its missing values, exactly zero where it is constant or
+    empty.
 
     >>> spreads(np.array([[0.1, 0.0, np.nan], [0.1, np.nan, np.nan], [0.1, 4.0, np.nan]])).tolist()
     [0.0, 2.0, 0.0]

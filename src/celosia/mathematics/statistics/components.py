@@ -9,7 +9,7 @@ Floats = NDArray[np.float64]
 
 
 def first_component(x: Floats) -> tuple[Floats, float]:
-    """The first principal component of centred columns, and the share of variance that it explains.
+    """Return the first principal component of centred columns, and the share of variance that it explains.
 
     >>> axis, share = first_component(np.array([[-1.0, -1.0], [1.0, 1.0]]))
     >>> axis.round(3).tolist(), round(share, 6)

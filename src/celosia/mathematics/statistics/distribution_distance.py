@@ -93,7 +93,7 @@ def entropy(codes: Ints) -> float:
 
 
 def joined(a: Ints, b: Ints) -> Ints:
-    """One code for each pair of codes.
+    """Return one code for each pair of codes.
 
     >>> joined(np.array([0, 1, 0]), np.array([5, 5, 5])).tolist()
     [5, 11, 5]

@@ -61,7 +61,7 @@ def spectrum_change(before: Floats, after: Floats) -> tuple[float, float]:
 
 
 def dependence(r: Floats) -> Floats:
-    r"""Direction of the diagonal of the inverse correlation matrix: how much the others tell about each column.
+    r"""Return the direction of the diagonal of the inverse correlation matrix: how well the others predict each column.
 
     .. math:: d_j = (R^{-1})_{jj} = 1 / (1 - R_j^2), \qquad d / \lVert d \rVert
 

@@ -44,7 +44,7 @@ class Design:
         return fitted
 
     def residuals(self, y: Floats) -> Floats:
-        """What least squares leaves; projected twice, so that it is orthogonal to the last digit."""
+        """Return the residuals of least squares; projected twice, so that they are orthogonal to the last digit."""
         once = y - self.fitted(y)
         again: Floats = once - self.fitted(once)
         return again
@@ -60,7 +60,7 @@ class Design:
 
 
 def design(x: Floats, *, intercept: bool = True, tolerance: float = TOLERANCE) -> Design:
-    """The design of independent columns; constant and linearly dependent ones add nothing to it."""
+    """Return the design of independent columns; constant and linearly dependent ones add nothing to it."""
     n, s = x.shape
     centre = x.mean(axis=0) if intercept else np.zeros(s)
     z = x - centre
@@ -91,7 +91,7 @@ class WeakInverse:
 
 
 def weak_inverse(a: Floats, tolerance: float = 1e-12) -> WeakInverse:
-    r"""A matrix with :math:`A A^- A = A`, by the pivots of the columns; it always exists and is not unique.
+    r"""Return a matrix with :math:`A A^- A = A`, by the pivots of the columns; it always exists and is not unique.
 
     A pivot counts when it exceeds ``tolerance`` times the largest entry: with an exact comparison rounding noise is
     taken for a pivot and regressions explode. References: Cano Franco (2009), section 3.

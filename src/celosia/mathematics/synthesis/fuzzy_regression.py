@@ -48,12 +48,12 @@ class State:
         return lines
 
     def predicted(self, model: Design, cluster: Ints) -> Floats:
-        """The prediction of each record by the model of one cluster."""
+        """Return the prediction of each record by the model of one cluster."""
         predictions: Floats = np.einsum("kr,krt->kt", model.basis, self.coefficients[cluster])
         return predictions
 
     def nearest(self) -> Ints:
-        """The cluster of highest membership; it looks at the true y."""
+        """Return the cluster of highest membership; it depends on the true y."""
         return np.asarray(self.memberships.argmax(axis=1), dtype=np.int64)
 
 
@@ -80,7 +80,7 @@ def iterations(model: Design, y: Floats, start: Floats, m: float = 1.5, *, floor
     iteration = 0
     while True:
         w = u**m
-        fresh = _weighted(q, y, w)
+        fresh = _least_squares(q, y, w)
         new = np.maximum(_squares(q, y, fresh), floor)
         if errors is not None:
             worse = (w * new).sum(axis=1) > (w * errors).sum(axis=1)
@@ -109,7 +109,9 @@ def fit(
 
 
 def until(states: Iterator[State], tolerance: float = 1e-5, max_iterations: int = 30) -> Iterator[State]:
-    """The iterations up to the first in which no membership moves by more than ``tolerance``, or ``max_iterations``."""
+    """Yield the iterations up to the first in which no membership moves by more than ``tolerance``, or
+    ``max_iterations``.
+    """
     for state in states:
         yield state
         if state.change <= tolerance or state.iteration >= max_iterations:
@@ -117,7 +119,7 @@ def until(states: Iterator[State], tolerance: float = 1e-5, max_iterations: int 
 
 
 def first_memberships(x: Floats, y: Floats, c: int, m: float, rng: np.random.Generator) -> Floats:
-    """Where to start: fuzzy c-means of the standardised columns of x and y together."""
+    """Return the starting memberships: fuzzy c-means of the standardised columns of x and y together."""
     from celosia.mathematics.kernels.neighbours.fuzzy_clusters import c_means_degrees
 
     z = standardised(np.hstack([x, y]))
@@ -152,7 +154,7 @@ def best_fit(
     tolerance: float = 1e-5,
     max_iterations: int = 30,
 ) -> State:
-    """The fit with the smallest objective of several starts.
+    """Return the fit with the smallest objective of several starts.
 
     >>> from celosia.mathematics.synthesis.design import design
     >>> rng = np.random.default_rng(1)
@@ -169,7 +171,7 @@ def best_fit(
 
 
 def one_regression(model: Design, y: Floats) -> State:
-    """The only regression of c = 1, which needs no iteration; units as in :func:`started`."""
+    """Return the only regression of c = 1, which needs no iteration; units as in :func:`started`."""
     errors = np.square((y - model.fitted(y)) / _spread(y)).sum(axis=1, keepdims=True)
     return State(0, float(errors.sum()), 0.0, np.ones_like(errors), (model.basis.T @ y)[None], errors)
 
@@ -188,7 +190,7 @@ def started(x: Floats, y: Floats, model: Design, c: int, rng: np.random.Generato
 
 
 def blind_clusters(x: Floats, memberships: Floats, u: Floats) -> Ints:
-    r"""A cluster for each record from its x alone: drawn by how likely each cluster is there.
+    r"""Return a cluster for each record from its x alone: drawn by how likely each cluster is there.
 
     .. math:: P(i \mid x) \propto \pi_i\, N(x; \bar x_i, S_i)
 
@@ -215,7 +217,7 @@ def blind_clusters(x: Floats, memberships: Floats, u: Floats) -> Ints:
 
 
 def radial_features(x: Floats, count: int, rng: np.random.Generator) -> Floats:
-    r"""The columns of x and ``count`` radial basis functions of them: local models that may bend.
+    r"""Return the columns of x and ``count`` radial basis functions of them: local models that may bend.
 
     .. math:: \phi_j(x) = \exp\left(-\lVert z - v_j \rVert^2 / 2h^2\right)
 
@@ -252,7 +254,7 @@ def standardised(x: Floats) -> Floats:
     return np.ascontiguousarray((x - x.mean(axis=0)) / _spread(x))
 
 
-def _weighted(q: Floats, y: Floats, w: Floats) -> Floats:
+def _least_squares(q: Floats, y: Floats, w: Floats) -> Floats:
     """Weighted least squares of each cluster: (QᵀDQ)⁻ QᵀDY, small eigenvalues left out."""
     scaled = q.T[None] * w[:, None, :]
     gram, right = scaled @ q, scaled @ y

@@ -1,1 +1,1 @@
-"""Who is alone in the sample and in the population, and how sure that is."""
+"""Uniqueness in the sample and in the population, with its uncertainty."""

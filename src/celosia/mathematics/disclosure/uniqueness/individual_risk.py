@@ -56,7 +56,7 @@ def individual_risk(f: Floats, F: Floats, exact: bool = False) -> Floats:
 
 
 def _gauss(f: Floats, q: Floats) -> Floats:
-    """The function 2F1(1, 1; f + 1; q), also where scipy's overflows (f of 100 and more with q near 1)."""
+    """Return the function 2F1(1, 1; f + 1; q), also where scipy's overflows (f of 100 and more with q near 1)."""
     from scipy.special import hyp2f1
 
     value = np.ones_like(f)

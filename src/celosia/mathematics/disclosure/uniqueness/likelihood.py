@@ -54,7 +54,7 @@ class Likelihood:
         self.values = self.loss(grid)
 
     def _valleys(self) -> list[Floats]:
-        """The lowest cells of the grid that have no lower neighbour."""
+        """Return the lowest cells of the grid that have no lower neighbour."""
         around = np.pad(np.where(np.isnan(self.values), np.inf, self.values), 1, constant_values=np.inf)
         near = np.lib.stride_tricks.sliding_window_view(around, (3, 3)).min(axis=(2, 3))
         i, j = np.nonzero(self.values <= near)
@@ -87,7 +87,7 @@ class Likelihood:
         return start
 
     def maximum(self) -> Floats | None:
-        """The parameters of highest likelihood, or None when they lie on a rim that cannot hold them.
+        """Return the parameters of highest likelihood, or None when they lie on a rim that cannot hold them.
 
         ``closed`` is the rim (axis, side) that belongs to the range.
         """

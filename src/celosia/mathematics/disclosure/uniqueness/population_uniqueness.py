@@ -120,7 +120,7 @@ def pitman(sizes: NDArray[np.int64], population: int, rng: np.random.Generator |
     (52, True)
     """
     tally = Sizes.of(sizes, population)
-    early = _settled(tally, "pitman")
+    early = _trivial_estimate(tally, "pitman")
     if early is not None:
         return early
     if tally.uniques == tally.n:
@@ -149,7 +149,7 @@ def zayatz(sizes: NDArray[np.int64], population: int, rng: np.random.Generator |
     47.26
     """
     tally = Sizes.of(sizes, population)
-    early = _settled(tally, "zayatz")
+    early = _trivial_estimate(tally, "zayatz")
     if early is not None:
         return early
     pi = tally.fraction
@@ -160,7 +160,7 @@ def zayatz(sizes: NDArray[np.int64], population: int, rng: np.random.Generator |
 
 
 def negative_binomial(sizes: NDArray[np.int64], population: int, rng: np.random.Generator | None) -> Estimate:
-    r"""The slide negative binomial model (SNB): a population class has 1 + X records, X negative binomial.
+    r"""Return the slide negative binomial model (SNB): a population class has 1 + X records, X negative binomial.
 
     A Bernoulli sample of a class then has :math:`f = B + X'` records with B Bernoulli of π and X' again negative
     binomial, :math:`\beta' = \beta / (\beta + \pi (1-\beta))`:
@@ -182,7 +182,7 @@ def negative_binomial(sizes: NDArray[np.int64], population: int, rng: np.random.
     np.True_
     """
     tally = Sizes.of(sizes, population)
-    early = _settled(tally, "snb")
+    early = _trivial_estimate(tally, "snb")
     if early is not None:
         return early
     rare = math.log(tally.fraction)
@@ -224,8 +224,10 @@ ESTIMATORS: dict[str, Callable[[NDArray[np.int64], int, np.random.Generator | No
 }
 
 
-def _settled(tally: Sizes, model: str) -> Estimate | None:
-    """The cases that need no model: the whole population was seen, or no unique was."""
+def _trivial_estimate(tally: Sizes, model: str) -> Estimate | None:
+    """Return the estimate where no model is needed: the sample is the population, or no record is unique in the
+    sample.
+    """
     N = tally.population
     if tally.n == N:
         return Estimate(tally.uniques, tally.uniques, tally.uniques, model, N, stays=1.0)

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @compiled()
 def split_by_size(size: Ints, least: int) -> tuple[int, int]:
-    """Give the number of classes with so many records, and the number of records in the others."""
+    """Return the number of classes with so many records, and the number of records in the others."""
     several = 0
     rest = 0
     for c in range(len(size)):
@@ -30,7 +30,7 @@ def split_by_size(size: Ints, least: int) -> tuple[int, int]:
 
 @compiled()
 def minorities(start: Ints, count: Ints, size: Ints, kept: Flags, certain: Flags) -> tuple[int, int, int, int]:
-    """Give the records without the most frequent value of their class, in kept and in all classes.
+    """Return the records without the most frequent value of their class, in kept and in all classes.
 
     Class *c* holds values ``count[start[c]:start[c + 1]]`` times. Also give the records that are not kept, and those
     of certain classes less their minorities.
@@ -52,7 +52,7 @@ def minorities(start: Ints, count: Ints, size: Ints, kept: Flags, certain: Flags
 
 @compiled()
 def cell_products(codes: Small, start: Ints, values: Floats) -> Floats:
-    """Give for each class the product of the numbers of its cells."""
+    """Return for each class the product of the numbers of its cells."""
     m, n = codes.shape
     out = np.ones(n)
     for j in range(m):
@@ -63,7 +63,7 @@ def cell_products(codes: Small, start: Ints, values: Floats) -> Floats:
 
 @compiled()
 def _two_sum(a: float, b: float) -> tuple[float, float]:
-    """Give the rounded sum and what was rounded off (Knuth, 4.2.2)."""
+    """Return the rounded sum and what was rounded off (Knuth, 4.2.2)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
@@ -79,7 +79,7 @@ def spread_bits(
     total: int,
     largest: float,
 ) -> tuple[float, float, float, int]:
-    r"""Give the bits that records spend when each class is spread over its cells, for the divergence.
+    r"""Return the bits that records spend when each class is spread over its cells, for the divergence.
 
     With :math:`h_c` the sum of the numbers of the cells of class *c* and :math:`r_c = \log_2(n / |c|)`: the sums of
     :math:`|c| (h_c + r_c)` over kept and over all classes; the sum of :math:`|c| (L - h_c)` over certain ones and of

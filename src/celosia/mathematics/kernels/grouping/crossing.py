@@ -1,4 +1,4 @@
-"""Groups of records in several releases that one person can be behind, and who of them is left in all."""
+"""Groups of records in several releases that can be about one person, and the persons that are left in all of them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Groups(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """What the releases carry unchanged of each row as one ``mark``, its ``person`` (numbers of different releases
-    differ), and its sensitive ``values`` (-1: not there).
+    """Unchanged part of each row of the releases as one ``mark``, its ``person`` (numbers of different releases
+    differ), and its sensitive ``values`` (-1: absent).
     """
 
     mark: Ints
@@ -33,7 +33,8 @@ class Rows(NamedTuple):
 
 @compiled()
 def crossing(groups: Groups, rows: Rows, releases: int, marks: int, persons: int) -> tuple[Ints, Ints, Flags, Flags]:
-    """For each group of cells of several releases: the persons whom all of them leave, and whom each alone leaves.
+    """Return for each group of cells of several releases the persons that all of them leave, and those that each alone
+    leaves.
 
     Marks lie below ``marks``, persons below ``persons``. A row is left when its mark occurs in every release of the
     group. Returns the fewest persons over the releases among the rows that are left, the fewest over the releases

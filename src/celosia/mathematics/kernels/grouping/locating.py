@@ -1,4 +1,4 @@
-"""Where numbers stand in a sorted list, for many more numbers than the list is long."""
+"""Positions of numbers in a sorted list, for many more numbers than the list is long."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from celosia.mathematics.kernels.compiled import compiled
 
 
 def starting(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], int]:
-    """Where the numbers of each range begin, and how many low bits a range leaves open: about two ranges per number.
+    """Return where the numbers of each range begin, and how many low bits a range leaves open: about two ranges per
+    number.
 
     ``keys`` are not negative, strictly rising and fewer than 2^31.
 
@@ -27,7 +28,7 @@ def starting(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], int]:
 def locate(
     keys: NDArray[np.int64], starts: NDArray[np.int32], shift: int, given: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """The place of each given number among the keys, -1 for one that is not there.
+    """Return the place of each given number among the keys, -1 for one that is not there.
 
     The range tells nearly all of it: a search in the whole list would miss the cache twenty times.
 

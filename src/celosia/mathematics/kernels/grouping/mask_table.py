@@ -12,7 +12,7 @@ from celosia.mathematics.kernels.compiled import compiled
 def rows_inside(
     mask: int, lowest: int, key: NDArray[np.int64], row: NDArray[np.int64], inside: NDArray[np.int64]
 ) -> int:
-    """Where the bits of the sets are that lack one column of the mask, but not the lowest; gives their number."""
+    """Write the positions of the sets that lack one column of the mask, but not the lowest; return their number."""
     count = 0
     rest = mask ^ (1 << lowest)
     while rest:
@@ -27,7 +27,7 @@ def rows_inside(
 
 @compiled()
 def place_of(key: NDArray[np.int64], mask: int | np.int64) -> int:
-    """The place of a mask in the table of places, or the free one where it belongs."""
+    """Return the place of a mask in the table of places, or the free one where it belongs."""
     size = key.shape[0]
     mixed = ((mask ^ (mask >> 31)) & 0x7FFFFFFF) * 40503  # stays below 2^47
     place = (mixed ^ (mixed >> 17)) & (size - 1)
@@ -37,8 +37,8 @@ def place_of(key: NDArray[np.int64], mask: int | np.int64) -> int:
 
 
 @compiled()
-def rehashed(key: NDArray[np.int64], row: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The table of places with twice the room."""
+def grow(key: NDArray[np.int64], row: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the table of places with twice the room."""
     new_key = np.full(2 * key.shape[0], -1, np.int64)
     new_row = np.empty(2 * key.shape[0], np.int64)
     for i in range(key.shape[0]):

@@ -127,7 +127,7 @@ def person_frequencies(
 
 
 def _share(reading: Reading, alpha: float) -> float:
-    """The part of an incomplete pattern that counts for the compatible ones."""
+    """Return the part of an incomplete pattern that counts for the compatible ones."""
     if reading not in ("wildcard", "conservative", "alpha"):
         raise ParameterError(
             f"frequencies: no reading of missing values named {reading!r}. There are: wildcard, conservative, alpha."
@@ -138,7 +138,7 @@ def _share(reading: Reading, alpha: float) -> float:
 
 
 def _by_mask(missing: Flags) -> tuple[NDArray[np.intp], Ints, Flags]:
-    """The patterns in the order of their missingness masks, where each mask starts, and what each observes."""
+    """Return the patterns in the order of their missingness masks, where each mask starts, and what each observes."""
     mask_of, observed = _masks(missing)
     start = np.concatenate(([0], np.cumsum(np.bincount(mask_of, minlength=len(observed))))).astype(np.int64)
     return np.argsort(mask_of, kind="stable"), start, observed
@@ -158,8 +158,8 @@ def _masks(missing: Flags) -> tuple[Ints, Flags]:
 
 
 @compiled()
-def _given(giver: Flags, taker: Flags, share: float, empty_counts: bool) -> float:
-    """The part of a pattern that a compatible one receives, by the observed columns of the two."""
+def _received(giver: Flags, taker: Flags, share: float, empty_counts: bool) -> float:
+    """Return the part of a pattern that a compatible one receives, by the observed columns of the two."""
     if not empty_counts and taker.all() and not giver.any():
         return 0.0  # sdcMicro: nothing observed adds nothing to complete patterns
     return 1.0 if giver.all() else share
@@ -193,8 +193,8 @@ def _match_masks(
             s, t = a, b
             if start[a + 1] - start[a] > start[b + 1] - start[b]:
                 s, t = b, a
-            to_s = _given(observed[t], observed[s], share, empty_counts)
-            to_t = _given(observed[s], observed[t], share, empty_counts)
+            to_s = _received(observed[t], observed[s], share, empty_counts)
+            to_t = _received(observed[s], observed[t], share, empty_counts)
             if to_s == 0.0 and to_t == 0.0:
                 continue
             n_both = 0
@@ -268,7 +268,7 @@ def _match_persons(
                 if observed[s, j] and observed[t, j]:
                     both[t, n_both[t]] = j
                     n_both[t] += 1
-            if t == s or _given(observed[t], observed[s], share, empty_counts) == 0.0:
+            if t == s or _received(observed[t], observed[s], share, empty_counts) == 0.0:
                 continue
             marks, heads = stamp[begin[t] : begin[t] + room[t]], head[begin[t] : begin[t] + room[t]]
             for i in range(start[t], start[t + 1]):
@@ -277,7 +277,7 @@ def _match_persons(
         for q in range(start[s], start[s + 1]):
             n_touched = 0
             for t in range(n_masks):
-                part = 1.0 if t == s else _given(observed[t], observed[s], share, empty_counts)
+                part = 1.0 if t == s else _received(observed[t], observed[s], share, empty_counts)
                 if part == 0.0:
                     continue
                 i = q

@@ -1,4 +1,4 @@
-"""Classes of records split by one more column, those who are alone left out: a step of the search for uniques."""
+"""Classes of records split by one more column, without those that are unique: a step of the search for uniques."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from celosia.mathematics.kernels.compiled import compiled
 
 
 class Desk(NamedTuple):
-    """What all steps share: the ``number`` of each candidate and the ``owner`` of each row, and room to work in."""
+    """Shared by all steps: the ``number`` of each candidate, the ``owner`` of each row, and work arrays."""
 
     number: Small
     owner: Ints

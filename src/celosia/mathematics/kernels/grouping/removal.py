@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 @compiled()
 def removed_for_distance(start: Ints, value: Small, count: Ints, baseline: Floats, t: float) -> Ints:
-    r"""Give for each class the least number of records whose leaving can bring ½ Σ|p − q| down to ``t``.
+    r"""Return for each class the least number of records whose leaving can bring ½ Σ|p − q| down to ``t``.
 
     The distance is :math:`\sum_s \max(0, q_s - p_s)`. Only values with too many records are worth removing; with
     :math:`n'` records left it is at least :math:`\sum_s \max(0, q_s - c_s / n')`, which falls with :math:`n'`.
@@ -45,7 +45,7 @@ def removed_for_distance(start: Ints, value: Small, count: Ints, baseline: Float
 
 @compiled()
 def removed_for_caps(start: Ints, value: Small, count: Ints, cap: Floats) -> Ints:
-    r"""Give for each class the least number of records whose leaving can bring every share down to its cap.
+    r"""Return for each class the least number of records whose leaving can bring every share down to its cap.
 
     With :math:`n'` records left, at most :math:`\min(c_s, cap_s n')` have value *s*; these must be :math:`n'` in all.
     """

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from celosia.errors import ParameterError
 from celosia.mathematics.kernels.arrays import Floats, Ints, Small
 from celosia.mathematics.kernels.compiled import compiled
-from celosia.mathematics.kernels.grouping.mask_table import place_of, rehashed, rows_inside
+from celosia.mathematics.kernels.grouping.mask_table import grow, place_of, rows_inside
 from celosia.mathematics.kernels.grouping.refining import Desk, refine
 
 LARGEST_M = 62  # column sets are bit masks in one signed 64-bit number
@@ -33,7 +33,7 @@ COMPLETE, TOO_LONG, TOO_LARGE = 0, 1, 2
 
 
 class Uniques(NamedTuple):
-    """What the minimal sample uniques of each pattern add up to."""
+    """Sums over the minimal sample uniques of each pattern."""
 
     score: Floats
     """Sum of the points of its sets, which depend on their size."""
@@ -101,11 +101,11 @@ def unique_scores(
         )
     if turns is None:
         size, turns = _deepest(columns, owner, candidates, worth, keep, most_steps)
-    return _together(turns, order, n, m, size)
+    return _combine(turns, order, n, m, size)
 
 
 class _Turn(NamedTuple):
-    """What a search found for some candidates, and how it ended."""
+    """Result of a search over some candidates, and how it ended."""
 
     score: Floats
     parts: Floats
@@ -122,7 +122,7 @@ Turns = list[tuple[Ints, _Turn]]
 def _deepest(
     columns: Small, owner: Ints, candidates: Ints, points: Floats, keep: bool, most_steps: int
 ) -> tuple[int, Turns]:
-    """The largest size of sets that can be looked for, size by size until the steps are spent, and what was found."""
+    """Return the largest size of sets that can be searched within the steps, and the result."""
     size, turns = 0, _in_turns(columns, owner, candidates, 0, points, keep, most_steps)
     while size < len(columns) and most_steps > 0:
         deeper = _in_turns(columns, owner, candidates, size + 1, points, keep, most_steps)
@@ -159,8 +159,8 @@ def _in_turns(
     return done
 
 
-def _together(turns: Turns, order: NDArray[np.intp], n: int, m: int, size: int) -> Uniques:
-    """Gather what was found, patterns and columns in the caller's order."""
+def _combine(turns: Turns, order: NDArray[np.intp], n: int, m: int, size: int) -> Uniques:
+    """Combine the results, with patterns and columns in the caller's order."""
     score, sets, smallest = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
     parts = np.zeros((n, m))
     pairs = []
@@ -249,11 +249,11 @@ def _search(
                 if used == alone.shape[0]:
                     if 128 * used * words > most_bits:
                         return score, parts, sets, smallest, pairs[:0], steps, TOO_LARGE
-                    alone = _doubled(alone)
+                    alone = _double(alone)
                 row = used
                 used += 1
                 if 2 * used > place_key.shape[0]:
-                    place_key, place_row = rehashed(place_key, place_row)
+                    place_key, place_row = grow(place_key, place_row)
                 at = place_of(place_key, mask)
                 place_key[at], place_row[at] = mask, row
             n_minimal = _keep_minimal(single, n_single, alone, inside, n_inside, row)
@@ -267,7 +267,7 @@ def _search(
                         parts[r, j] += points[child]
             if keep:
                 while n_pairs + n_minimal > pairs.shape[0]:
-                    pairs = _doubled(pairs)
+                    pairs = _double(pairs)
                 pairs[n_pairs : n_pairs + n_minimal, 0] = single[:n_minimal]
                 pairs[n_pairs : n_pairs + n_minimal, 1] = mask
                 n_pairs += n_minimal
@@ -302,8 +302,8 @@ def _keep_minimal(single: Ints, n_single: int, alone: NDArray[np.uint64], inside
 
 
 @compiled()
-def _doubled(values: NDArray[Any]) -> NDArray[Any]:
-    """The same rows with room for as many again, zeros."""
+def _double(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the rows with zeros appended for as many again."""
     larger = np.zeros((2 * values.shape[0], values.shape[1]), values.dtype)
     larger[: values.shape[0]] = values
     return larger

@@ -127,7 +127,7 @@ def _errors(points: Floats, group: Ints, groups: int) -> Floats:
 
 
 def _pool_worst(points: Floats, group: Ints, k: int, size: int) -> Ints:
-    """Group the records of the worst groups anew, all together; keep that where the error falls."""
+    """Regroup the records of the worst groups together; keep the result where the error falls."""
     groups = int(group.max()) + 1
     errors = _errors(points, group, groups)
     worst = np.argsort(-errors, kind="stable")[: max(groups // POOL, 1)]

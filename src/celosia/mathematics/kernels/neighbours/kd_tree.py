@@ -76,7 +76,7 @@ def _tighten(tree: Tree, node: int) -> None:
 
 @compiled()
 def _join(low: Floats, high: Floats, node: int) -> bool:
-    """Set the box of a node to the union of its children's; say whether it changed."""
+    """Set the box of a node to the union of its children's; return whether it changed."""
     changed = False
     for a in range(low.shape[1]):
         smallest = min(low[2 * node + 1, a], low[2 * node + 2, a])
@@ -187,7 +187,7 @@ def remove(tree: Tree, record: int) -> None:
 
 
 @compiled()
-def _least(low: Floats, high: Floats, node: int, x: Floats) -> float:
+def _least_distance(low: Floats, high: Floats, node: int, x: Floats) -> float:
     """Squared distance from ``x`` to the nearest point of a box; infinite for an empty one."""
     total = 0.0
     for a in range(x.size):
@@ -201,7 +201,7 @@ def _least(low: Floats, high: Floats, node: int, x: Floats) -> float:
 
 
 @compiled()
-def _most(low: Floats, high: Floats, node: int, x: Floats) -> float:
+def _largest_distance(low: Floats, high: Floats, node: int, x: Floats) -> float:
     """Squared distance from ``x`` to the farthest point of a box; minus one for an empty one."""
     if low[node, 0] > high[node, 0]:
         return -1.0
@@ -214,12 +214,12 @@ def _most(low: Floats, high: Floats, node: int, x: Floats) -> float:
 
 @compiled()
 def nearest(tree: Tree, x: Floats, k: int, close: Ints, squares: Floats) -> int:
-    """Write the ``k`` nearest living records into ``close`` (nearest first) and say how many there were."""
+    """Write the ``k`` nearest living records into ``close`` (nearest first) and return their number."""
     points, ids, _, begin, alive, leaf, low, high = tree
     stack = np.empty(64, np.int64)
     bound = np.empty(64)
     stack[0] = 0
-    bound[0] = _least(low, high, 0, x)
+    bound[0] = _least_distance(low, high, 0, x)
     top = 1
     count = 0
     while top > 0:
@@ -230,8 +230,8 @@ def nearest(tree: Tree, x: Floats, k: int, close: Ints, squares: Floats) -> int:
         while node < leaf:
             near = 2 * node + 1
             far = near + 1
-            toward = _least(low, high, near, x)
-            away = _least(low, high, far, x)
+            toward = _least_distance(low, high, near, x)
+            away = _least_distance(low, high, far, x)
             if away < toward:
                 near, far = far, near
                 toward, away = away, toward
@@ -264,12 +264,12 @@ def nearest(tree: Tree, x: Floats, k: int, close: Ints, squares: Floats) -> int:
 
 @compiled()
 def farthest(tree: Tree, x: Floats) -> int:
-    """The living record farthest from ``x``; -1 when none lives."""
+    """Return the living record farthest from ``x``; -1 when none lives."""
     points, ids, _, begin, alive, leaf, low, high = tree
     stack = np.empty(64, np.int64)
     bound = np.empty(64)
     stack[0] = 0
-    bound[0] = _most(low, high, 0, x)
+    bound[0] = _largest_distance(low, high, 0, x)
     top = 1
     best = -1.0
     record = -1
@@ -281,8 +281,8 @@ def farthest(tree: Tree, x: Floats) -> int:
         while node < leaf:
             far = 2 * node + 1
             near = far + 1
-            away = _most(low, high, far, x)
-            toward = _most(low, high, near, x)
+            away = _largest_distance(low, high, far, x)
+            toward = _largest_distance(low, high, near, x)
             if toward > away:
                 near, far = far, near
                 toward, away = away, toward

@@ -95,7 +95,7 @@ def likeliest(about: Exchange, begin: Wide, end: Wide) -> tuple[Floats, Wide]:
 
 @compiled()
 def costs_of_pairs(first: Wide, second: Wide, about: Exchange) -> Floats:
-    """The cost of each pair of a record and another."""
+    """Return the cost of each pair of a record and another."""
     costs = np.empty(len(first))
     for k in range(len(first)):
         costs[k] = _pair_cost(first[k], second[k], about, np.inf)

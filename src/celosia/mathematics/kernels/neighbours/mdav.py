@@ -18,7 +18,7 @@ SCAN = 12  # the list is ordered anew after reading this many times its length: 
 
 @compiled()
 def _take(tree: Tree, x: Floats, k: int, label: int, group: Ints, taken: Ints, squares: Floats) -> int:
-    """Give the k records nearest to ``x`` the label and take them out of the tree."""
+    """Label the k records nearest to ``x`` and remove them from the tree."""
     count = nearest(tree, x, k, taken, squares)
     for i in range(count):
         group[taken[i]] = label
@@ -42,7 +42,7 @@ def _add_up(points: Floats, rows: Ints, count: int, sign: float, total: Floats, 
 
 @compiled()
 def _alive(group: Ints, left: int) -> Ints:
-    """The record numbers that have no group yet, ascending."""
+    """Return the record numbers that have no group yet, ascending."""
     members = np.empty(left, np.int64)
     m = 0
     for i in range(group.size):
@@ -66,7 +66,7 @@ def _rank(points: Floats, members: Ints, centre: Floats) -> tuple[Ints, Floats]:
 def _rim(
     points: Floats, group: Ints, order: Ints, away: Floats, head: int, centre: Floats, drift: float
 ) -> tuple[int, int]:
-    """The free record farthest from the centre, from a list ordered around where the centre was before.
+    """Return the free record farthest from the centre, from a list ordered around where the centre was before.
 
     The centre has moved by ``drift`` since, so no distance has changed by more: the scan of the list stops where the
     old distance plus the drift falls short of the best. Also says how many entries were read.
@@ -235,7 +235,7 @@ def v_mdav(points: Floats, k: int, gamma: float) -> Ints:
 
 @compiled()
 def _join_nearest(points: Floats, group: Ints, groups: int) -> None:
-    """Give each record without a group the label of the group with the nearest mean."""
+    """Label each record without a group with the group of the nearest mean."""
     n, d = points.shape
     means = np.zeros((groups, d))
     sizes = np.zeros(groups, np.int64)

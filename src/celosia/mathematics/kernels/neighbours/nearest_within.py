@@ -16,8 +16,8 @@ TIE = 1e-9  # costs whose difference is below this share of them are one cost
 
 @compiled()
 def tally(cost: float, best: float, count: int, slack: float) -> tuple[float, int]:
-    """The least cost after one more, of which it is known that it is infinite or at most ``slack`` above the least
-    so far; and how many have it.
+    """Return the least cost after one more, which is infinite or at most ``slack`` above the least so far, and its
+    count.
     """
     if cost == np.inf:
         return best, count
@@ -45,7 +45,7 @@ def _cost(i: int, j: int, x: Floats, low: Floats, high: Floats, y: Floats, weigh
 def nearest_within(
     x: Floats, low: Floats, high: Floats, y: Floats, weights: Floats, begin: Ints, end: Ints
 ) -> tuple[Floats, Ints]:
-    """The least weighted square distance of each record to the records inside its bounds, and how many have it.
+    """Return the least weighted square distance of each record to the records inside its bounds, and how many have it.
 
     Those from ``begin`` to ``end`` are looked at. It is infinite where none is inside. A missing value (NaN) fits a
     missing one only. Pairs are looked at a column at a time while they are possible: no matrix of them is made.
@@ -71,7 +71,7 @@ def nearest_within(
 
 @compiled()
 def costs_within(first: Ints, second: Ints, x: Floats, low: Floats, high: Floats, y: Floats, weights: Floats) -> Floats:
-    """The weighted square distance of each pair of a record and another, infinite where it is out of bounds."""
+    """Return the weighted square distance of each pair of a record and another, infinite where it is out of bounds."""
     costs = np.empty(len(first))
     for k in range(len(first)):
         costs[k] = _cost(first[k], second[k], x, low, high, y, weights, np.inf)

@@ -26,7 +26,7 @@ NEAR = 12  # near records whose groups a record may join
 
 @compiled()
 def neighbours(points: Floats, count: int) -> Ints:
-    """The ``count`` nearest other records of each record, nearest first."""
+    """Return the ``count`` nearest other records of each record, nearest first."""
     n = points.shape[0]
     tree = build(points, np.arange(n))
     result = np.empty((n, count), np.int64)
@@ -138,7 +138,7 @@ def _undo(state: State, journal: Ints, count: int) -> None:
 def _dissolve(
     state: State, near: Ints, g: int, k: int, temperature: float, rng: np.random.Generator, journal: Ints
 ) -> bool:
-    """Try to spread the members of a group over its neighbours; say whether it was done."""
+    """Try to spread the members of a group over its neighbours; return whether it succeeded."""
     _, group, _, members, sizes, _ = state
     change = 0.0
     count = 0
@@ -178,7 +178,9 @@ def _start_group(
     rng: np.random.Generator,
     journal: Ints,
 ) -> bool:
-    """Try to found group ``g`` with a record and near records that their groups can spare; say whether it was done."""
+    """Try to start group ``g`` with a record and near records that their groups can spare; return whether it
+    succeeded.
+    """
     _, group, _, _, sizes, _ = state
     change = 0.0
     count = 0

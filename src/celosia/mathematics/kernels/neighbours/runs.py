@@ -62,7 +62,7 @@ def fixed_runs(n: int, k: int) -> Ints:
 
 
 def groups_along(values: Floats, k: int, *, optimal: bool = True) -> Ints:
-    """The group of each value of an unsorted column: runs with the least loss, or runs of exactly ``k``.
+    """Return the group of each value of an unsorted column: runs with the least loss, or runs of exactly ``k``.
 
     >>> groups_along(np.array([12.0, 68, 23, 61, 28, 55]), 3).tolist()
     [0, 1, 0, 1, 0, 1]

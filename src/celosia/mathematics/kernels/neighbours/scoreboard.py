@@ -35,7 +35,8 @@ class Knowledge(NamedTuple):
 
 @compiled()
 def scoreboard(held: Held, knowledge: Knowledge, persons: int) -> tuple[Ints, Floats]:
-    """The best-scoring person for each piece of knowledge, and how far she stands out, with and without the target.
+    """Return the best-scoring person for each piece of knowledge, and how far she stands out, with and without the
+    target.
 
     A missing value is nan and says nothing, an item without any value counts 1. The eccentricity is the gap between
     the best and the second score in standard deviations of all scores; the second one is that of a release without

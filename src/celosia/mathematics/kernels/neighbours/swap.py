@@ -15,7 +15,7 @@ TRIES = 64  # draws before the free positions are counted; each draw hits one wi
 
 @compiled()
 def _free_between(partner: Ints, first: int, last: int, rng: np.random.Generator) -> int:
-    """A free position in first … last, each equally likely; -1 when there is none."""
+    """Return a free position in first … last, each equally likely; -1 when there is none."""
     width = last - first + 1
     if width < 1:
         return -1
@@ -46,7 +46,7 @@ def _pair(partner: Ints, i: int, l: int) -> None:
 
 @compiled()
 def pairs(n: int, window: int, rng: np.random.Generator) -> Ints:
-    r"""The position that each of ``n`` sorted positions changes places with; itself where no partner was left.
+    r"""Return the position that each of ``n`` sorted positions changes places with; itself where no partner was left.
 
     Position i takes a free position l with :math:`i < l \le i + w`, all equally likely, and both are done. No value
     moves by more than ``window`` ranks, none moves twice. Reference: Moore (1996).
@@ -64,7 +64,7 @@ def pairs(n: int, window: int, rng: np.random.Generator) -> Ints:
 
 @compiled()
 def _next_free(partner: Ints, i: int) -> int:
-    """The next position after i without a partner; i itself where there is none."""
+    """Return the next position after i without a partner; i itself where there is none."""
     for l in range(i + 1, len(partner)):
         if partner[l] < 0:
             return l
@@ -73,7 +73,7 @@ def _next_free(partner: Ints, i: int) -> int:
 
 @compiled()
 def pairs_normal(n: int, window: int, rng: np.random.Generator) -> Ints:
-    r"""The same with a step drawn from :math:`N(w/2, (w/2)^2)` in place of a window that an attacker could know.
+    r"""Return swap partners with a step from :math:`N(w/2, (w/2)^2)` in place of a window that an intruder could know.
 
     A step that is not positive, leaves the file or meets a used position is drawn again; after some draws the next
     free position is taken. Reference: Nin, Herranz & Torra (2008), rank swapping p-distribution.
@@ -98,7 +98,7 @@ def pairs_normal(n: int, window: int, rng: np.random.Generator) -> Ints:
 
 @compiled()
 def pairs_buckets(n: int, size: int, rng: np.random.Generator) -> Ints:
-    r"""The same with a partner in the bucket of i or a later one, each bucket half as likely as the one before it.
+    r"""Return swap partners from the bucket of i or a later one, each bucket half as likely as the one before it.
 
     Positions are cut into buckets of ``size``; that of the partner is s with :math:`P(s) \propto 2^{-(s-r+1)}` for
     :math:`s \ge r`, and the partner any free position in it. A bucket without a free position is drawn again; after
@@ -128,7 +128,7 @@ def pairs_buckets(n: int, size: int, rng: np.random.Generator) -> Ints:
 
 @compiled()
 def pairs_jointly(ranks: Ints, order: Ints, window: int, rng: np.random.Generator) -> Ints:
-    """The record that each record changes places with, at most ``window`` ranks away in every column.
+    """Return the record that each record changes places with, at most ``window`` ranks away in every column.
 
     ``ranks`` is records × columns, ``order`` the records sorted by the first column. Partners are sought among the
     window of the first column, one after the other from a random start; a record that finds none among ten thousand

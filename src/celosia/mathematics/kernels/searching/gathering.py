@@ -1,4 +1,4 @@
-"""Which records lose which cells, where those that are blanked alike must be ``k`` or more.
+"""Choice of the cells that each record loses, where records with the same blanks must be ``k`` or more.
 
 Places and entries are those of :mod:`~celosia.mathematics.kernels.searching.local_suppression`. Patterns that lack
 company move wholly to one place; patterns that are large enough can lend records to fill a place up. First the place
@@ -112,7 +112,7 @@ def price(state: State, g: int) -> float:
 
 @compiled()
 def fill(state: State, wanted: Ints) -> float:
-    """Open the best of the wanted places until nobody gains; what it cost in sum."""
+    """Open the best of the wanted places until no place gains; return the total cost."""
     queue = [(0.0, 0)]
     queue.pop()
     for g in wanted:
@@ -205,7 +205,9 @@ def gather(moves: Moves, base: Ints, must: Ints, spare: Ints, k: int) -> Ints:
 
 @compiled()
 def improve(state: State, patterns: Ints) -> None:
-    """Empty a few neighbouring places, fill anew with slightly shaken prices, keep what is not worse."""
+    """Empty a few neighbouring places, refill them with slightly perturbed prices, keep the result if it is not
+    worse.
+    """
     seed = 1
     work = 0
     stamp = np.zeros(state.start.size - 1, np.int64)

@@ -40,7 +40,7 @@ def pack(codes: Small, word: Small, shift: NDArray[np.uint64], words: int) -> Ke
 
 @compiled()
 def unpack(keys: Keys, word: Small, shift: NDArray[np.uint64], mask: NDArray[np.uint64]) -> Small:
-    """Give back the codes (n × m) of packed keys."""
+    """Return the codes (n × m) of packed keys."""
     n = keys.shape[0]
     m = len(word)
     codes = np.empty((n, m), dtype=np.int32)
@@ -52,7 +52,7 @@ def unpack(keys: Keys, word: Small, shift: NDArray[np.uint64], mask: NDArray[np.
 
 @compiled()
 def unpack_columns(keys: Keys, word: Small, shift: NDArray[np.uint64], mask: NDArray[np.uint64]) -> Small:
-    """Give back the codes of packed keys, column by column (m × n)."""
+    """Return the codes of packed keys, column by column (m × n)."""
     n = keys.shape[0]
     codes = np.empty((len(word), n), dtype=np.int32)
     for j in range(len(word)):
@@ -184,7 +184,7 @@ def _merge_in_table(
 
 @compiled()
 def _by_group(group: Small, groups: int) -> tuple[Ints, Ints]:
-    """The rows in the order of their groups, and where each group begins."""
+    """Return the rows in the order of their groups, and where each group begins."""
     rows = len(group)
     begin = np.zeros(groups + 1, dtype=np.int64)
     for r in range(rows):
@@ -354,7 +354,7 @@ def suppressed_counts(
 
 @compiled()
 def suppressed_cost(count: Ints, levels: Small, extra: Floats, offset: Ints, spread: Floats, out: Floats) -> None:
-    r"""Give for each column and each level up to the node's what the suppressed records add at least.
+    r"""Return for each column and each level up to the node's what the suppressed records add at least.
 
     .. math:: \sum_g c_g\, extra[offset_{jl} + g] + spread_j \sum_g c_g \log_2 (C / c_g), \quad C = \sum_g c_g
 

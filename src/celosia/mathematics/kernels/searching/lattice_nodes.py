@@ -20,7 +20,9 @@ Floats = NDArray[np.float64]
 
 @compiled()
 def least_open(still: Flags, bound: Floats) -> int:
-    """Give the open node with the least bound (rows compared by their first number), the first of several; else -1."""
+    """Return the open node with the least bound (rows compared by their first number), the first among equals, or
+    -1.
+    """
     best = -1
     least = np.inf
     for node in range(len(still)):
@@ -119,7 +121,7 @@ class Nodes(NamedTuple):
 
 
 class Rise(NamedTuple):
-    """What was learnt about some nodes, and how bounds are put together."""
+    """Bounds learnt about some nodes, and how they combine."""
 
     floor: float
     gap: float
@@ -164,7 +166,7 @@ def raise_side(node: int, below: bool, nodes: Nodes, rise: Rise) -> None:
 
 @compiled()
 def smallest_finer(lower: Levels, rows: Ints, count: int, levels: Levels) -> int:
-    """Give the table with the fewest rows among those (rows of ``lower``) that are finer than a node."""
+    """Return the table with the fewest rows among those (rows of ``lower``) that are finer than a node."""
     best = -1
     for i in range(count):
         if best >= 0 and rows[i] >= rows[best]:

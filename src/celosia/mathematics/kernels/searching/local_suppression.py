@@ -94,7 +94,7 @@ def cover(moves: Moves, able: NDArray[np.bool_], count: Ints, lack: Ints) -> Int
 
 @compiled()
 def take_back(moves: Moves, place: Ints, lack: Ints, moved: Ints, stay: Ints, help_: Ints, taken: Ints) -> None:
-    """Undo the moves without which nobody lacks a match, dearest first and among equals the latest first."""
+    """Undo the moves without which no record lacks a match, dearest first and among equals the latest first."""
     start, pattern, cost, _, _ = moves
     order = np.argsort(-cost[taken[::-1]], kind="mergesort")
     for i in order:

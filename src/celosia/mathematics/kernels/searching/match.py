@@ -14,7 +14,7 @@ TRIES = 16
 
 @compiled()
 def match_across(wanted: Ints, bucket: Ints, area: Ints, partner: Ints, rng: np.random.Generator) -> int:
-    """Give each wanted unit a random free partner of its bucket in another area; how many found none.
+    """Assign each wanted unit a random free partner of its bucket in another area; return how many found none.
 
     ``partner`` is filled in place; units with a partner (``>= 0``) are not free.
 

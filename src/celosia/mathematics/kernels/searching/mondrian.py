@@ -103,7 +103,7 @@ def width_of(columns: Columns, j: int, perm: Ints, lo: int, hi: int, seen: Ints)
 
 @compiled()
 def enough(perm: Ints, lo: int, hi: int, need: Need, seen: Ints) -> bool:
-    """Say whether a segment holds as many records, or persons, as its members need."""
+    """Return whether a segment holds as many records, or persons, as its members need."""
     target = need.k
     if need.targets.size > 0:
         for p in range(lo, hi):
@@ -149,7 +149,7 @@ def next_border(perm: Ints, code: Small, at: int, step: int, lo: int, hi: int) -
 
 @compiled()
 def cut_ordered(perm: Ints, lo: int, hi: int, code: Small, strict: bool, nearest: bool, need: Need, seen: Ints) -> int:
-    """Give the position of the cut in a sorted segment, or -1 when no cut is allowed.
+    """Return the position of the cut in a sorted segment, or -1 when no cut is allowed.
 
     The cut lies behind the median value; with ``nearest`` at the allowed place nearest to the middle. When
     not ``strict`` the records that share the median value may fall on both sides.
