@@ -18,7 +18,7 @@ Compile = Annotated[
 
 
 def doctor(compile_now: Compile = False, json: Json = False) -> None:
-    """Show versions, optional libraries, engines, memory and caches: what to send along with a question."""
+    """Show versions, optional libraries, engines, memory and caches: what a bug report needs."""
     from celosia.cli.bases.show import console, print_json
     from celosia.data.surroundings import surroundings
 
@@ -55,14 +55,14 @@ def _page(facts: dict[str, Any]) -> Table:
         page.add_row(name, str(facts[name]))
     memory = facts["memory"]
     page.add_row("memory", f"{_gigabytes(memory['total'])}, of which free {_gigabytes(memory['free'])}")
-    page.add_row("room for temporary files", _gigabytes(facts["room for temporary files"]))
+    page.add_row("space for temporary files", _gigabytes(facts["free_temporary_space"]))
     engines = [name if there else f"{name} (not installed)" for name, there in facts["engines"].items()]
     page.add_row("engines", ", ".join(engines))
-    page.add_row("plug-ins", ", ".join(facts["plug-ins"]) or "none")
+    page.add_row("plug-ins", ", ".join(facts["plug_ins"]) or "none")
     page.add_row("java", "found" if facts["java"] else "not found: the engine spark needs it")
     kernels = facts["kernels"]
-    kept = "kept between processes" if kernels["kept between processes"] else "compiled anew in each process"
-    page.add_row("kernels", f"{kernels['compiled']} compiled, {kept}; each is compiled when it is first used")
+    kept = "cached" if kernels["cached"] else "not cached: compiled again in each process"
+    page.add_row("kernels", f"{kernels['compiled']} compiled, {kept}; each is compiled at its first use")
     for extra, libraries in {"needed": facts["libraries"], **facts["extras"]}.items():
         stated = ", ".join(f"{name} {version}" for name, version in libraries.items() if version is not None)
         page.add_row(extra, stated or "not installed")

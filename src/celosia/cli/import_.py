@@ -18,7 +18,7 @@ SHOWN = 40
 
 def import_(
     source: Annotated[Path, typer.Argument(help="A project of ARX (.deid) or a script for sdcMicro (.R).")],
-    out: Annotated[Path, typer.Option(help="Where the policy goes; what a project holds goes beside it.")] = Path(
+    out: Annotated[Path, typer.Option(help="Where the policy goes; the files of a project go next to it.")] = Path(
         "policy.toml"
     ),
     overwrite: Annotated[bool, typer.Option(help="Replace a policy that is there already.")] = False,
@@ -72,6 +72,6 @@ def _print(translation: Translation, written: list[Path]) -> None:
     if len(written) > 1:
         beside = written[0].with_name(f"{written[0].stem}.*.csv")
         terminal.print(
-            f"Beside it, readable for you alone: the data and the hierarchies, {len(written) - 1} files ({beside})."
+            f"Next to it, readable only by you: the data and the hierarchies, {len(written) - 1} files ({beside})."
         )
     terminal.print(f"Read it, change what is wrong, then: celosia run {written[0]}")

@@ -1,4 +1,4 @@
-"""What Celosia stands on here: versions, optional libraries, engines, memory, room, compiled kernels."""
+"""The environment of Celosia: versions, optional libraries, engines, memory, disk space, compiled kernels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INNER = frozenset({"all", "dev", "docs"})
 
 
 def surroundings() -> dict[str, Any]:
-    """Everything a person who helps from afar would ask first; no path of data, no value of any variable."""
+    """Return what a bug report needs; no path of data, no value of an environment variable."""
     from celosia.data.engines import ENGINES, installed
     from celosia.parts.registry import plug_ins
 
@@ -30,13 +30,13 @@ def surroundings() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()} on {platform.machine()}",
         "cores": os.cpu_count(),
         "memory": {"total": _memory("MemTotal"), "free": _memory("MemAvailable")},
-        "room for temporary files": shutil.disk_usage(tempfile.gettempdir()).free,
-        "plug-ins": list(plug_ins().values()),
+        "free_temporary_space": shutil.disk_usage(tempfile.gettempdir()).free,
+        "plug_ins": list(plug_ins().values()),
         "engines": {name: name in there for name in ENGINES},
         "java": shutil.which("java") is not None,
         "libraries": needed,
         "extras": extras,
-        "kernels": {"compiled": kernels, "kept between processes": writable},
+        "kernels": {"compiled": kernels, "cached": writable},
     }
 
 

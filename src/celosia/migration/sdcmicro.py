@@ -156,7 +156,7 @@ class Script:
         if isinstance(source, Symbol) and source.name in self.tables and self.table is None:
             self.table = source.name
 
-    def given(self, node: Node | None, otherwise: Any = None) -> Any:
+    def constant(self, node: Node | None, otherwise: Any = None) -> Any:
         """Return the value of an argument, or the default."""
         return otherwise if node is None else value(node, self.constants)
 
@@ -164,7 +164,7 @@ class Script:
         """Return the columns that an argument names; positions of columns are not translated."""
         if node is None:
             return list(otherwise or [])
-        names = as_list(self.given(node))
+        names = as_list(self.constant(node))
         if not all(isinstance(name, str) for name in names):
             raise NotConstant("which columns the numbers stand for")
         return list(dict.fromkeys(names))
@@ -254,18 +254,18 @@ class Script:
 
 def _read_table(script: Script, node: Call, given: dict[str, Node]) -> str:
     """Record the file that a call reads; return a name for it that no variable has."""
-    place = script.given(next((given[key] for key in ("file", "path", "input", "data_file") if key in given), None))
+    place = script.constant(next((given[key] for key in ("file", "path", "input", "data_file") if key in given), None))
     if not isinstance(place, str) or not place or "\0" in place:
         raise NotConstant("the file")
     options: dict[str, Any] = {"path": place}
-    separator = script.given(given.get("sep", given.get("delim")), SEPARATORS.get(node.function))
+    separator = script.constant(given.get("sep", given.get("delim")), SEPARATORS.get(node.function))
     text = Path(place).suffix.lower() in (".csv", ".txt", ".tsv", ".dat")
     if text and isinstance(separator, str) and len(separator) == 1 and separator != ",":
         options["separator"] = separator
-    mark = script.given(given.get("dec"), "," if node.function in ("read.csv2", "read_csv2") else None)
+    mark = script.constant(given.get("dec"), "," if node.function in ("read.csv2", "read_csv2") else None)
     if text and mark in (".", ","):
         options["decimal"] = mark
-    if text and script.given(given.get("header"), node.function != "read.table") is False:
+    if text and script.constant(given.get("header"), node.function != "read.table") is False:
         options["header"] = False
         script.note(node, f"{node.function}: the file has no header; name its columns under [input]")
     if Path(place).suffix.lower() not in (
@@ -313,7 +313,7 @@ def _create(script: Script, node: Call, given: dict[str, Node]) -> State | None:
     _ghosts(script, given)
     if script.columns(given.get("excludeVars")):
         script.note(node, "createSdcObj: excludeVars are columns without a role, which are left out anyhow")
-    if script.given(given.get("alpha"), 1) != 1:
+    if script.constant(given.get("alpha"), 1) != 1:
         script.note(node, "createSdcObj: alpha between 0 and 1 is a parameter of individual-risk")
     return State()
 
@@ -340,14 +340,14 @@ def _roles_of_frame(script: Script, node: Call, given: dict[str, Node]) -> None:
     if "hid" in given:
         script.translation.singles["household"] = script.columns(given["hid"])[0]
         script.translation.measure("risk", {"use": "household-risk"})
-    exact = node.function == "indivRisk" and script.given(given.get("method"), "approx") == "exact"
+    exact = node.function == "indivRisk" and script.constant(given.get("method"), "approx") == "exact"
     script.translation.measure(
         "risk", {"use": "individual-risk", "exact": True} if exact else {"use": "individual-risk"}
     )
 
 
 def _write(script: Script, node: Call, given: dict[str, Node]) -> None:
-    place = script.given(given.get("file", given.get("fileOut")))
+    place = script.constant(given.get("file", given.get("fileOut")))
     if isinstance(place, str) and Path(place).suffix.lower() == ".csv":
         script.translation.output["path"] = place
     else:

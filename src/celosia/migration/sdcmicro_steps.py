@@ -53,7 +53,7 @@ def _measure(script: Script, node: Call, kind: Literal["risk", "loss"], part: di
 
 
 def _amount(script: Script, node: Node | None, otherwise: float) -> float:
-    value = script.given(node, otherwise)
+    value = script.constant(node, otherwise)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise NotConstant("a number")
     return value
@@ -69,7 +69,7 @@ def _columns(script: Script, given: Given, otherwise: list[str]) -> list[str]:
 
 def _wholes(script: Script, node: Node | None, otherwise: int | None = None) -> list[int]:
     """Whole numbers."""
-    values = as_list(script.given(node, otherwise))
+    values = as_list(script.constant(node, otherwise))
     if not all(isinstance(value, int) and not isinstance(value, bool) for value in values):
         raise NotConstant("whole numbers")
     return values
@@ -108,11 +108,11 @@ def _global_recode(script: Script, node: Call, given: Given) -> None:
     column = script.columns(given.get("column"))
     if len(column) != 1:
         raise NotConstant("the column")
-    breaks = as_list(script.given(given.get("breaks")))
-    labels = [str(label) for label in as_list(script.given(given.get("labels")))]
+    breaks = as_list(script.constant(given.get("breaks")))
+    labels = [str(label) for label in as_list(script.constant(given.get("labels")))]
     part: dict[str, Any] = {"use": "recode", "column": column[0], "right": True, "labels": labels}
     if len(breaks) == 1:
-        method = script.given(given.get("method"), "equidistant")
+        method = script.constant(given.get("method"), "equidistant")
         if method not in SPACINGS:
             raise NotConstant(f"what breaks by {method} are")
         _step(
@@ -136,7 +136,7 @@ def _global_recode(script: Script, node: Call, given: Given) -> None:
 
 
 def _group(script: Script, node: Call, given: Given) -> None:
-    before, after = (as_list(script.given(given.get(key))) for key in ("before", "after"))
+    before, after = (as_list(script.constant(given.get(key))) for key in ("before", "after"))
     if len(after) == 1:
         after *= len(before)
     if not before or len(before) != len(after) or None in before:
@@ -147,26 +147,26 @@ def _group(script: Script, node: Call, given: Given) -> None:
 
 
 def _top_code(script: Script, node: Call, given: Given) -> None:
-    kind = script.given(given.get("kind"), "top")
+    kind = script.constant(given.get("kind"), "top")
     part = {"use": "bottom-code" if kind == "bottom" else "top-code"}
     columns = script.columns(given.get("column"))
     limit = _amount(script, given.get("value"), math.nan)
     _step(
         script,
         node,
-        {**part, "columns": columns, "value": limit, "replacement": script.given(given.get("replacement"))},
+        {**part, "columns": columns, "value": limit, "replacement": script.constant(given.get("replacement"))},
     )
 
 
 def _microaggregate(script: Script, node: Call, given: Given) -> None:
-    method = script.given(given.get("method"), "mdav")
+    method = script.constant(given.get("method"), "mdav")
     columns = _columns(script, given, script.numeric)
     if method not in MICROAGGREGATION:
         near = ", ".join(MICROAGGREGATION)
         script.note(node, f"microaggregation by {method!r} is not translated; {near} are, and mdav is the usual one")
         return
     part = {**MICROAGGREGATION[method], "columns": columns, "k": _wholes(script, given.get("aggr"), 3)[0]}
-    if script.given(given.get("measure"), "mean") == "median" and method == "mdav":
+    if script.constant(given.get("measure"), "mean") == "median" and method == "mdav":
         part["aggregate"] = "median"
     _step(script, node, {**part, "within": script.columns(given.get("strata_variables"))})
     _mark_released(script, columns)
@@ -174,7 +174,7 @@ def _microaggregate(script: Script, node: Call, given: Given) -> None:
 
 
 def _add_noise(script: Script, node: Call, given: Given) -> None:
-    method = script.given(given.get("method"), "additive")
+    method = script.constant(given.get("method"), "additive")
     columns = _columns(script, given, script.numeric)
     if method == "ROMM":
         share = _amount(script, given.get("p"), 0.05)

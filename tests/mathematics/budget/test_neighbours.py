@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.errors import ParameterError
-from celosia.mathematics.budget.neighbours import checked, distance, of_count, of_persons, of_sum
+from celosia.mathematics.budget.neighbours import check_neighbours, distance, of_count, of_persons, of_sum
 
 BASE = ["Nerva", "Commodus", "Trajan", "Hadrian"]
 D1 = ["Caracalla", *BASE]
@@ -41,7 +41,7 @@ def test_histogram_costs_once_or_twice():
 
 def test_refusals():
     with pytest.raises(ParameterError, match="change-one"):
-        checked("bounded")
+        check_neighbours("bounded")
     with pytest.raises(ParameterError, match="finite"):
         of_sum(0, float("inf"))
     with pytest.raises(ParameterError):

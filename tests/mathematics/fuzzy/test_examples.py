@@ -12,7 +12,7 @@ import pytest
 
 from celosia.fuzzy import FuzzySet, at_least, count, grid, is_partition, possibility_curve, q_anonymity, sigma_count
 from celosia.mathematics.fuzzy.closeness import equal_map, individual_distances, ordered_map, stepped_map, tree_map
-from celosia.mathematics.fuzzy.diversity import cell_counts, own_posterior, posterior, represented, shares
+from celosia.mathematics.fuzzy.diversity import cell_counts, own_posterior, posterior, present_values, shares
 
 EXACT = {"rel": 0, "abs": 1e-14}
 
@@ -92,7 +92,7 @@ def test_the_chosen_cells_are_no_partition():
 def test_example_3_11_homogeneity_survives():
     ill = [*ILL]
     ill[4] = "AC"  # Table 3.10
-    held = represented(table_3_1_cells(AGE_B), codes(ill), len(set(ill)))
+    held = present_values(table_3_1_cells(AGE_B), codes(ill), len(set(ill)))
     assert held.sum(axis=1).tolist()[3] == 1  # only heart attack
 
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from celosia.mathematics.perturbation.noise import reflect
 from celosia.mathematics.perturbation.response import epsilon, estimate_shares, truth
-from celosia.mathematics.perturbation.shuffling import normal_scores, shuffle
+from celosia.mathematics.perturbation.shuffle import normal_scores, shuffle
 from celosia.mathematics.statistics.intervals import wilson
 from celosia.methods.noise import rotation
 from celosia.methods.noise.rotation import helmert, rotate

@@ -103,7 +103,7 @@ def test_lines_predict_what_the_state_predicts():
         lines = state.lines(model)
         cluster = state.nearest()
         slow = np.array([lines[i, 0] + x[k] @ lines[i, 1:] for k, i in enumerate(cluster)])
-        assert np.allclose(state.predicted(model, cluster), slow)
+        assert np.allclose(state.predict(model, cluster), slow)
         if not intercept:
             assert np.allclose(lines[:, 0], 0)
 

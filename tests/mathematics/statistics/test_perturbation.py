@@ -13,7 +13,7 @@ from scipy import stats
 from celosia.errors import DataError, ParameterError
 from celosia.mathematics.perturbation.noise import covariance, log_normal_factors, reflect, root, truncated_factors
 from celosia.mathematics.perturbation.response import epsilon, estimate_shares, response_matrix, truth
-from celosia.mathematics.perturbation.shuffling import shuffle
+from celosia.mathematics.perturbation.shuffle import shuffle
 from celosia.mathematics.perturbation.transition import invariant, raise_diagonal, toward_margin, unbiased_counts
 from celosia.methods.bases.aggregate import means, medians, medoids, middle_codes, modes
 from celosia.methods.bases.robust import centre_and_scatter, outliers, squared_distances

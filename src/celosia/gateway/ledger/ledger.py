@@ -17,7 +17,7 @@ from celosia.gateway.ledger.books import Books, Clerk, labels
 from celosia.gateway.ledger.chain import GENESIS, Audit, Entry, Verification
 from celosia.gateway.ledger.tables import LEDGER, tables
 from celosia.mathematics.budget.cost import Cost, Measure
-from celosia.mathematics.budget.neighbours import checked
+from celosia.mathematics.budget.neighbours import check_neighbours
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -289,7 +289,7 @@ class NoLedger(Ledger):
 
 
 def _declare(books: Books, dataset: str, budget: Cost, neighbours: str) -> None:
-    row: dict[str, Any] = {"measure": budget.measure, "neighbours": checked(neighbours)}
+    row: dict[str, Any] = {"measure": budget.measure, "neighbours": check_neighbours(neighbours)}
     row |= {"loss_total": budget.loss_units, "delta_total": budget.delta_units}
     if books.find(dataset) is None:  # another gateway may do the same now: the second one finds the first's row
         books.run("new budget", dataset=dataset, head=GENESIS, **row)

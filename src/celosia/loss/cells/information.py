@@ -9,7 +9,7 @@ import numpy as np
 
 from celosia.errors import NotApplicable
 from celosia.loss.bases.column_loss import _CategoryLoss
-from celosia.mathematics.statistics.distribution_distance import entropy, joined, shared_information
+from celosia.mathematics.statistics.distribution_distance import entropy, pair_codes, shared_information
 from celosia.table.pairing import positions
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class EntropyLoss(_CategoryLoss):
         for j, name in enumerate(coded.names):
             a, b = before[:, j], coded.protected[:, j]
             whole = entropy(a)
-            left = entropy(joined(a, b)) - entropy(b)
+            left = entropy(pair_codes(a, b)) - entropy(b)
             lost[name] = min(1.0, max(0.0, left / whole)) if whole > 0 else 0.0
             if np.array_equal(a, b):
                 lost[name] = 0.0  # rounding of the two entropies

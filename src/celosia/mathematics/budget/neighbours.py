@@ -41,10 +41,10 @@ class Sensitivity:
         return Sensitivity(self.l1 * factor, self.l2 * factor)
 
 
-def checked(neighbours: str) -> Neighbours:
+def check_neighbours(neighbours: str) -> Neighbours:
     """Return the relation, or raise for an unknown name.
 
-    >>> checked("add-remove")
+    >>> check_neighbours("add-remove")
     'add-remove'
     """
     for relation in get_args(Neighbours):
@@ -103,7 +103,7 @@ def of_sum(
     if not (math.isfinite(lower) and math.isfinite(upper)) or lower > upper:
         raise ParameterError(f"bounds must be finite with lower <= upper, got [{lower}, {upper}].")
     largest = max(abs(lower), abs(upper)) * rows
-    if checked(neighbours) == "add-remove":
+    if check_neighbours(neighbours) == "add-remove":
         return Sensitivity(largest, largest)
     if cells == 1:
         span = (max(upper, 0) - min(lower, 0)) * rows
@@ -126,7 +126,7 @@ def of_persons(neighbours: str = "add-remove", rows: int = 1, cells: int | None 
     (1, 4, 2.0)
     """
     touched = rows if cells is None else min(rows, cells)
-    if checked(neighbours) == "add-remove" or cells == 1:
+    if check_neighbours(neighbours) == "add-remove" or cells == 1:
         return Sensitivity(touched, math.sqrt(touched))
     moved = 2 * touched if cells is None else min(2 * touched, cells)
     return Sensitivity(moved, math.sqrt(moved))

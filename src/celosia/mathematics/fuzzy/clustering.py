@@ -68,7 +68,7 @@ def c_means(
     from celosia.mathematics.kernels.neighbours.fuzzy_clusters import c_means_degrees, c_means_sweep
 
     x = _matrix(x, c, m, starts, "c-means")
-    step = tolerance * _spread(x)
+    step = tolerance * _scale(x)
 
     def run(v: Floats) -> tuple[Floats, None, Convergence]:
         change, objective, done = np.inf, np.inf, 0
@@ -115,7 +115,7 @@ def gustafson_kessel(
     volumes = np.ones(c) if rho is None else np.asarray(rho, dtype=np.float64)
     if volumes.shape != (c,) or not (volumes > 0).all():
         raise ParameterError(f"gustafson-kessel: rho must be {c} numbers above 0, got {np.asarray(rho).tolist()}.")
-    width = _spread(x)
+    width = _scale(x)
     step = tolerance * width
 
     def run(v: Floats) -> tuple[Floats, Floats, Convergence]:
@@ -219,7 +219,7 @@ def _roots(covariance: Floats, volumes: Floats) -> tuple[Floats, int]:
     return np.ascontiguousarray((vectors * half[:, None, :]) @ vectors.transpose(0, 2, 1)), int(lifted.sum())
 
 
-def _spread(x: Floats) -> float:
+def _scale(x: Floats) -> float:
     width = float((x.max(axis=0) - x.min(axis=0)).max())
     return width if width > 0 else 1.0
 

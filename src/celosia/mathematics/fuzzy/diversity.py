@@ -41,7 +41,7 @@ def cell_counts(mu: Floats, codes: Codes, values: int, counting: Counting = "sig
     return result
 
 
-def represented(mu: Floats, codes: Codes, values: int) -> NDArray[np.bool_]:
+def present_values(mu: Floats, codes: Codes, values: int) -> NDArray[np.bool_]:
     """Return which sensitive values (columns) a cell (row) contains: those of a record with a degree of at least one
     half.
     """

@@ -92,10 +92,10 @@ def entropy(codes: Ints) -> float:
     return max(0.0, float(-(p @ np.log2(p))))
 
 
-def joined(a: Ints, b: Ints) -> Ints:
+def pair_codes(a: Ints, b: Ints) -> Ints:
     """Return one code for each pair of codes.
 
-    >>> joined(np.array([0, 1, 0]), np.array([5, 5, 5])).tolist()
+    >>> pair_codes(np.array([0, 1, 0]), np.array([5, 5, 5])).tolist()
     [5, 11, 5]
     """
     pair: Ints = a * (int(b.max(initial=0)) + 1) + b
@@ -113,4 +113,4 @@ def shared_information(a: Ints, b: Ints) -> float:
     h, g = entropy(a), entropy(b)
     if h == 0 or g == 0:
         return 0.0
-    return float(min(1.0, max(0.0, (h + g - entropy(joined(a, b))) / np.sqrt(h * g))))
+    return float(min(1.0, max(0.0, (h + g - entropy(pair_codes(a, b))) / np.sqrt(h * g))))

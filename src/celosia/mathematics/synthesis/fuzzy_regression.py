@@ -47,7 +47,7 @@ class State:
         lines: Floats = model.back @ self.coefficients
         return lines
 
-    def predicted(self, model: Design, cluster: Ints) -> Floats:
+    def predict(self, model: Design, cluster: Ints) -> Floats:
         """Return the prediction of each record by the model of one cluster."""
         predictions: Floats = np.einsum("kr,krt->kt", model.basis, self.coefficients[cluster])
         return predictions
@@ -122,7 +122,7 @@ def first_memberships(x: Floats, y: Floats, c: int, m: float, rng: np.random.Gen
     """Return the starting memberships: fuzzy c-means of the standardised columns of x and y together."""
     from celosia.mathematics.kernels.neighbours.fuzzy_clusters import c_means_degrees
 
-    z = standardised(np.hstack([x, y]))
+    z = standardise(np.hstack([x, y]))
     if c >= len(z):
         raise DataError(f"fcrm: c must be smaller than the number of records, {len(z)}, got {c}.")
     return np.asarray(c_means_degrees(z, _centres(z, c, m, rng), m))
@@ -165,23 +165,23 @@ def best_fit(
     """
     fits = []
     for _ in range(starts):
-        *_, last = until(started(x, y, model, c, rng, m), tolerance, max_iterations)
+        *_, last = until(iterate(x, y, model, c, rng, m), tolerance, max_iterations)
         fits.append(last)
     return min(fits, key=lambda state: state.objective)
 
 
 def one_regression(model: Design, y: Floats) -> State:
-    """Return the only regression of c = 1, which needs no iteration; units as in :func:`started`."""
-    errors = np.square((y - model.fitted(y)) / _spread(y)).sum(axis=1, keepdims=True)
+    """Return the only regression of c = 1, which needs no iteration; units as in :func:`iterate`."""
+    errors = np.square((y - model.fitted(y)) / _scale(y)).sum(axis=1, keepdims=True)
     return State(0, float(errors.sum()), 0.0, np.ones_like(errors), (model.basis.T @ y)[None], errors)
 
 
-def started(x: Floats, y: Floats, model: Design, c: int, rng: np.random.Generator, m: float = 1.5) -> Iterator[State]:
+def iterate(x: Floats, y: Floats, model: Design, c: int, rng: np.random.Generator, m: float = 1.5) -> Iterator[State]:
     """Iterate from a start of fuzzy c-means without end; y is standardised for it and back again.
 
     The coefficients are in the unit of y, the objective and the errors in standard deviations.
     """
-    centre, sd = y.mean(axis=0), _spread(y)
+    centre, sd = y.mean(axis=0), _scale(y)
     # without an intercept a shift cannot be undone
     shift = centre if _has_constant(model) else np.zeros_like(centre)
     back = (model.basis.T @ np.broadcast_to(shift, y.shape))[None]
@@ -200,7 +200,7 @@ def blind_clusters(x: Floats, memberships: Floats, u: Floats) -> Ints:
     >>> blind_clusters(x, np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]), np.full(4, 0.5)).tolist()
     [0, 0, 1, 1]
     """
-    z = standardised(x)
+    z = standardise(x)
     n, c = memberships.shape
     log = np.empty((n, c))
     for i in range(c):
@@ -226,7 +226,7 @@ def radial_features(x: Floats, count: int, rng: np.random.Generator) -> Floats:
     >>> radial_features(np.arange(8.0).reshape(-1, 1), 3, np.random.default_rng(0)).shape
     (8, 4)
     """
-    z = standardised(x)
+    z = standardise(x)
     if count < 1 or count >= len(x):
         raise DataError(f"fcrm: radial must be at least 1 and below the number of records, {len(x)}, got {count}.")
     v = _centres(z, count, 2.0, rng)
@@ -249,9 +249,9 @@ def five_groups(rng: np.random.Generator, size: int = 30) -> tuple[Floats, Float
     return np.concatenate(x)[:, None], np.concatenate(y)[:, None]
 
 
-def standardised(x: Floats) -> Floats:
+def standardise(x: Floats) -> Floats:
     """Columns with mean 0 and standard deviation 1; constant ones become 0."""
-    return np.ascontiguousarray((x - x.mean(axis=0)) / _spread(x))
+    return np.ascontiguousarray((x - x.mean(axis=0)) / _scale(x))
 
 
 def _least_squares(q: Floats, y: Floats, w: Floats) -> Floats:
@@ -283,7 +283,7 @@ def _degrees(errors: Floats, m: float) -> Floats:
     return degrees
 
 
-def _spread(x: Floats) -> Floats:
+def _scale(x: Floats) -> Floats:
     sd = deviations(x)
     return np.where(sd > 0, sd, 1.0)
 

@@ -63,7 +63,7 @@ class Shuffle(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Deal the values out again."""
-        from celosia.mathematics.perturbation.shuffling import shuffle
+        from celosia.mathematics.perturbation.shuffle import shuffle
 
         unit = units(self.name, table, self.columns)
         x = numbers(self.name, table, self.columns)[unit.first]
@@ -75,7 +75,7 @@ class Shuffle(Method):
 
     def _scores(self, table: Table, name: str) -> NDArray[np.float64]:
         """Normal scores of an ordered column, indicators of the categories of an unordered one."""
-        from celosia.mathematics.perturbation.shuffling import normal_scores
+        from celosia.mathematics.perturbation.shuffle import normal_scores
 
         column = table.column(name)
         codes, values = table.codes(name)

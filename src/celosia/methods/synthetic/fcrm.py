@@ -100,7 +100,7 @@ class Fcrm(Method):
 
         For one set of regressions: one dependent column or ``joint``, one start, not ``within`` others.
         """
-        from celosia.mathematics.synthesis.fuzzy_regression import started, until
+        from celosia.mathematics.synthesis.fuzzy_regression import iterate, until
 
         if self.within or self.starts > 1 or (len(self.dependent) > 1 and not self.joint):
             raise ParameterError(
@@ -110,7 +110,7 @@ class Fcrm(Method):
         split = split_columns(self.name, table, self.dependent, self.independent, ())
         need_residuals(self.name, split, self.c, intercept=self.intercept)
         model, names = self._design(split.x, stream), ",".join(self.dependent)
-        states = started(split.x, split.y, model, self.c, stream.child("start", names).rng(), self.m)
+        states = iterate(split.x, split.y, model, self.c, stream.child("start", names).rng(), self.m)
         for state in until(states, self.tolerance, self.max_iterations):
             cluster = self._clusters(state, split.x, table.ids(), stream, names)
             yield Watched(state, cluster, model, self, table)
@@ -155,7 +155,7 @@ class Fcrm(Method):
                 tolerance=self.tolerance,
                 max_iterations=self.max_iterations,
             )
-            synthetic[:, block] = state.predicted(model, self._clusters(state, x, ids, stream, names))
+            synthetic[:, block] = state.predict(model, self._clusters(state, x, ids, stream, names))
             runs.append(state)
         return synthetic
 
@@ -188,7 +188,7 @@ class Watched:
     @cached_property
     def outcome(self) -> Outcome:
         """The table as it would leave now; computed when it is asked for."""
-        predicted = self.state.predicted(self.design, self.cluster)
+        predicted = self.state.predict(self.design, self.cluster)
         return self.method.outcome(self.table, predicted, [self.state])
 
     @property

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from celosia.mathematics.fuzzy.anonymity import possibility_curve, q_anonymity
 from celosia.mathematics.fuzzy.closeness import individual_distances, ordered_map
-from celosia.mathematics.fuzzy.diversity import cell_counts, represented, shares
+from celosia.mathematics.fuzzy.diversity import cell_counts, present_values, shares
 from celosia_reproduce.fuzzy_privacy.codings import Coding
 
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ def compatible_l_t(coding: Coding, codes: Codes, values: int) -> tuple[int, floa
     sets. The smallest distance is taken, not the largest.
     """
     met = codes[: len(coding.rows)]
-    sets = represented(coding.mu, met, values)
+    sets = present_values(coding.mu, met, values)
     held = np.asarray(sets.any(axis=1))
     least = int((sets if coding.fuzzy else sets[held]).sum(axis=1).min())
     visited = held if coding.fuzzy else held & (np.arange(len(held)) < held.sum())
@@ -64,7 +64,7 @@ def corrected_l_t(coding: Coding, codes: Codes, values: int) -> tuple[int, float
     The smallest distance comes third, to show what taking the minimum does.
     """
     met = codes[coding.rows]
-    sets = represented(coding.mu, met, values)
+    sets = present_values(coding.mu, met, values)
     least = int(sets[sets.any(axis=1)].sum(axis=1).min())
     counts = cell_counts(coding.mu, met, values)
     held = counts.sum(axis=1) > 0

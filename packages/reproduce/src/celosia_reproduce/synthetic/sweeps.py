@@ -107,7 +107,7 @@ def _synthetic(x: Floats, model: Any, y: Floats, c: int, rng: np.random.Generato
     if c == 1:
         return model.fitted(y)[:, 0], None
     state = best_fit(x, y, model, c, rng)
-    return state.predicted(model, state.nearest())[:, 0], state
+    return state.predict(model, state.nearest())[:, 0], state
 
 
 SUM = ("PTOTVAL", "POTHVAL", "PEARNVAL")

@@ -23,7 +23,7 @@ from celosia.errors import ParameterError
 from celosia.mathematics.kernels.arrays import Floats, Ints, Small
 from celosia.mathematics.kernels.compiled import compiled
 from celosia.mathematics.kernels.grouping.mask_table import grow, place_of, rows_inside
-from celosia.mathematics.kernels.grouping.refining import Desk, refine
+from celosia.mathematics.kernels.grouping.refine import Desk, refine
 
 LARGEST_M = 62  # column sets are bit masks in one signed 64-bit number
 MOST_STEPS = 3_000_000_000  # rows refined, about a minute of CPU

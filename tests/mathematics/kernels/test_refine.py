@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.mathematics.kernels.grouping.mask_table import grow, place_of, rows_inside
-from celosia.mathematics.kernels.grouping.refining import Desk, refine
+from celosia.mathematics.kernels.grouping.refine import Desk, refine
 
 
 def refined(classes, values, number, owner):
