@@ -34,7 +34,7 @@ def test_the_imported_introduction_measures_what_sdcmicro_measures(shared, tmp_p
     for needed in sessions.NEEDED["sdcmicro"]:
         shared(needed)
     script = sessions.prepared("sdcmicro", tmp_path) / "intro.R"
-    written = sessions.write(sessions.translated(script), tmp_path / "policy.toml", source=script)
+    written = sessions.write(sessions.translate(script), tmp_path / "policy.toml", source=script)
     numbers = sessions.testdata_numbers(written[0])
     assert sessions.as_table(numbers) in sessions.PAGES["sdcmicro"].read_text("utf-8")
     for what, (theirs, ours) in numbers.items():

@@ -236,7 +236,7 @@ def test_run_stops_with_code_3_and_writes_nothing(place, capsys):
 def test_an_acknowledged_column_leaves_and_the_reason_stands_in_the_evidence(place, capsys):
     reason = "the register of this disease is public"
     assert command(["run", str(policy(place, f'[guard]\nacknowledge = {{ seen = "{reason}" }}'))]) == 0
-    assert "Seen by the guard" in capsys.readouterr().out
+    assert "Guard: 1 of 121 cells in 'seen' hold" in capsys.readouterr().out
     certificate = json.loads((place / "safe.certificate.json").read_text())
     what = "values that fewer than 3 persons hold"
     assert certificate["guard"] == [{"column": "seen", "what": what, "cells": 1, "of": 121, "acknowledged": reason}]
@@ -262,7 +262,7 @@ def test_write_and_protect_are_guarded_too(place, capsys):
     assert "--keep-columns" in capsys.readouterr().err
     assert not out.exists()
     assert command([*arguments, "--sensitive", "seen", "--keep-columns", "seen"]) == 0
-    assert "Seen by the guard: column 'seen': 1 of 121 cells" in capsys.readouterr().out
+    assert "Guard: column 'seen': 1 of 121 cells" in capsys.readouterr().out
     celosia.write(
         celosia.protect(table, "round(columns=age, base=10)"), place / "b.csv", acknowledge={"seen": "public"}
     )

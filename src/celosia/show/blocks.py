@@ -192,7 +192,7 @@ def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Bloc
         *search_blocks(release.table.history),
         *assessment_blocks(release.assessment),
         *comparison_blocks(release.comparison),
-        *([Block("Seen by the guard", ("column", "what", "cells", "reason to let it leave"), seen)] if seen else []),
+        *([Block("Guard", ("column", "what", "cells", "reason to release it"), seen)] if seen else []),
         *([Block("Written", ("what", "where"), written)] if written else []),
     ]
 
@@ -207,7 +207,7 @@ def short_release_blocks(release: Release) -> list[Block]:
         size += f", {stated['suppressed']:,} of them suppressed ({share(stated['suppressed'] / stated['rows'])})"
     left_out = release.record.get("left_out", {})
     out = f" Left out: {', '.join(left_out)}." if left_out else ""
-    guard = [Block(f"Seen by the guard: {_guard_message(seen)}.") for seen in release.certificate["guard"]]
+    guard = [Block(_guard_message(seen)) for seen in release.certificate["guard"]]
     shown = release.paths.get("report") or release.paths.get("data")
     return [
         Block(_verdict(release)),
@@ -222,9 +222,11 @@ def short_release_blocks(release: Release) -> list[Block]:
 
 def _guard_message(seen: Mapping[str, Any]) -> str:
     """Describe a column that the guard reports, with the reason of its acknowledgement or the advice."""
-    what = f"{seen['column']}: {seen['what']} ({seen['cells']:,} of {seen['of']:,} cells)"
-    advice = f'change it, or say why it may leave: [guard] acknowledge = {{"{seen["column"]}" = "the reason"}}'
-    return f"{what}; {'acknowledged: ' + seen['acknowledged'] if seen.get('acknowledged') else advice}"
+    found = f"Guard: {seen['cells']:,} of {seen['of']:,} cells in {seen['column']!r} hold {seen['what']}."
+    if seen.get("acknowledged"):
+        return f"{found} Acknowledged: {seen['acknowledged'].removesuffix('.')}."
+    acknowledge = f'[guard] acknowledge = {{"{seen["column"]}" = "the reason"}}'
+    return f"{found} Transform the column, or acknowledge it: {acknowledge}."
 
 
 def _verdict(release: Release) -> str:

@@ -159,14 +159,18 @@ def print_step(entry: Mapping[str, Any], before: int, after: int) -> None:
 def print_left_out(
     leaving: Leaving, advice: str = "--keep-columns keeps a column; a role such as --sensitive declares it."
 ) -> None:
-    """Print in one line each which columns did not leave, and which left on the word of the owner."""
+    """Print the columns that were left out, those that the guard reports, and those that were kept on request."""
     out = console()
     if leaving.left_out:
         named = ", ".join(f"{name} ({what})" for name, what in leaving.left_out.items())
         out.print(f"Left out: {named}. {advice}")
     for sighting in leaving.sightings:
-        reason = sighting.acknowledged or f"nobody has said why it leaves: {sighting.advice}"
-        out.print(f"Seen by the guard: {sighting} ({reason}).")
+        answer = (
+            f"Acknowledged: {sighting.acknowledged}"
+            if sighting.acknowledged
+            else f"Not acknowledged: {sighting.advice}"
+        )
+        out.print(f"Guard: {sighting}. {answer}.")
     for entry in leaving.kept:
         held = entry["values of the original"]
         out.print(f"Kept on purpose: {entry['column']} ({entry['what']}); values of the original: {held}.")

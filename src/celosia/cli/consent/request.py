@@ -76,11 +76,8 @@ def request(
         for block in publication.report["blocks"]:
             say(f"{block['inference']}: {block['owners']} owners, {block['rows']} rows, X = {block['X']}")
         for seen in publication.report["guard"]:
-            reason = seen.get("acknowledged", "nobody has said why it leaves")
-            say(
-                f"Seen by the guard: column {seen['column']!r}: {seen['cells']} of {seen['of']} cells hold "
-                f"{seen['what']} ({reason})."
-            )
+            reason = f"Acknowledged: {seen['acknowledged']}" if "acknowledged" in seen else "Not acknowledged"
+            say(f"Guard: {seen['cells']} of {seen['of']} cells in {seen['column']!r} hold {seen['what']}. {reason}.")
         absent = publication.report["owners who block and are not in the result"]
         if absent:
             say(f"{absent} owners who block what the query lets others deduce are not in its result.")
