@@ -27,7 +27,7 @@ from celosia.show.notebook import progress_bar
 from celosia.streams import fresh_seed
 from celosia.table import Table, read
 
-ALONE = 2.0  # seconds of work before other processes are started: starting one takes about as long
+ALONE = 2.0  # seconds of work in this process before others are started: starting one takes about as long
 
 MOST_SEEDS, MOST_WORKERS = 10_000, 1_024
 
@@ -121,7 +121,7 @@ def measures(table: Table, risk: Any, loss: Any) -> tuple[Threat, Loss]:
 
 @dataclass
 class _Search:
-    """The state of one exploration: what is known, how much time is left."""
+    """State of an exploration: stored results and the time budget."""
 
     task: Task
     tried: list[Candidate]
@@ -141,7 +141,7 @@ class _Search:
         self.started = time.monotonic()
 
     def run(self, seeds: int) -> None:
-        """All candidates with all seeds; or under a budget rung by rung, half of the candidates on each."""
+        """Evaluate all candidates with all seeds, or by successive halving under a time budget."""
         if self.budget is None:
             self._evaluate(self.tried, range(seeds))
             return
@@ -165,7 +165,7 @@ class _Search:
                 decided = deciding.most_common(1)[0][0]
                 points.append(Point(candidate, Estimate.of(risks), Estimate.of(losses), len(values), decided))
             else:
-                failed[candidate.label] = reasons[0] if reasons else "the time was over before it was tried"
+                failed[candidate.label] = reasons[0] if reasons else "the time budget was spent before it was tried"
         return tuple(points), failed
 
     def _key(self, candidate: Candidate, i: int) -> tuple[str, int]:
@@ -176,7 +176,7 @@ class _Search:
         return self.store.results.get(self._key(candidate, i)[0])
 
     def _evaluate(self, chosen: Sequence[Candidate], seeds: range) -> None:
-        """Evaluate what is not known yet: every candidate with the first seed, then the second, and so on."""
+        """Evaluate what is not in the store: every candidate with the first seed, then the second, and so on."""
         jobs: list[Job] = []
         keys: list[tuple[str, str]] = []
         for i in seeds:
@@ -194,7 +194,7 @@ class _Search:
                 self.progress(keys[number][1].split("(")[0], self._share(finished + 1, len(jobs)))
 
     def _results(self, jobs: list[Job]) -> Iterator[tuple[int, Any]]:
-        """Results in any order: alone for a while, then with other processes when much is left."""
+        """Yield results in any order, first from this process, then from workers when much is left."""
         cores = self.workers or len(os.sched_getaffinity(0))
         begin = time.monotonic()
         left = list(jobs)

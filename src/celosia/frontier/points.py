@@ -1,4 +1,4 @@
-"""Points between risk and loss: their intervals, which of them are dominated, which are best under limits."""
+"""Points of risk and loss: their intervals, the Pareto frontier, the best point under limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Estimate:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Estimate:
-        """Mean and Student's interval; neither risk nor loss is below zero.
+        """Return the mean with Student's interval; neither risk nor loss is below zero.
 
         >>> Estimate.of([1.0, 1.0]), Estimate.of([2.0])
         (Estimate(mean=1.0, low=1.0, high=1.0), Estimate(mean=2.0, low=None, high=None))
@@ -43,7 +43,7 @@ class Estimate:
         return cls(mean, max(0.0, mean - half), mean + half)
 
     def spec(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the estimate as plain data."""
         return {"mean": self.mean, "interval": None if self.low is None else [self.low, self.high]}
 
     @classmethod
@@ -66,11 +66,11 @@ class Point:
 
     @property
     def label(self) -> str:
-        """The candidate in words."""
+        """Text of the candidate."""
         return self.candidate.label
 
     def spec(self) -> dict[str, Any]:
-        """As plain data that may be published."""
+        """Return the point as plain data that may be published."""
         return {
             "candidate": self.candidate.public_spec(),
             "label": self.label,
@@ -89,7 +89,7 @@ class Frontier(Shown):
     points: tuple[Point, ...]
     """Every candidate that could be measured."""
     original: tuple[float, float]
-    """Risk and loss of the table as it is."""
+    """Risk and loss of the unprotected table."""
     risk: Threat
     loss: Loss
     failed: Mapping[str, str] = field(default_factory=dict)
@@ -97,13 +97,13 @@ class Frontier(Shown):
     max_risk: float | None = None
     max_loss: float | None = None
     evaluated: int = 0
-    """Evaluations of this run; those that were known from the store are not counted."""
+    """Evaluations of this run, without those from the store."""
     known: int = 0
-    """Evaluations that were known from the store."""
+    """Evaluations read from the store."""
 
     @property
     def frontier(self) -> tuple[Point, ...]:
-        """The points that no other point beats: none has less risk and less loss; from low to high risk."""
+        """The points that no other dominates in risk and loss, from low to high risk."""
         layers = pareto_layers([(p.risk.mean, p.loss.mean) for p in self.points])
         best = [point for point, layer in zip(self.points, layers, strict=True) if layer == 0]
         return tuple(sorted(best, key=lambda p: (p.risk.mean, p.loss.mean, p.label)))
@@ -111,7 +111,7 @@ class Frontier(Shown):
     def admissible(
         self, max_risk: float | None = None, max_loss: float | None = None, *, sure: bool = False
     ) -> tuple[Point, ...]:
-        """Every point within both limits, the best score first. ``sure``: the whole interval must be within."""
+        """Return every point within both limits, the best score first. ``sure``: the whole interval must be within."""
         risk_limit = self.max_risk if max_risk is None else max_risk
         loss_limit = self.max_loss if max_loss is None else max_loss
 

@@ -1,7 +1,7 @@
 """Store of measured evaluations: one line of JSON each, append-only; numbers and keys, never data.
 
-A key is a digest of the table, the candidate, the seed and the measures, so that a line is used again only for exactly
-the same evaluation. The first line keeps the seed. The file can be read by its owner only.
+A key is a digest of the table, the candidate, the seed and the measures, so that a line is reused only for exactly
+the same evaluation. The first line holds the seed. Only the owner of the file can read it.
 """
 
 from __future__ import annotations
@@ -48,14 +48,16 @@ class Store:
             try:
                 entry = files.json_document(line)
             except ValueError:
-                continue  # a line that a kill cut off: it is measured again
+                continue  # truncated by a kill: it is measured again
             if i == 0 and (not isinstance(entry, dict) or entry.get("format") != FORMAT):
                 raise OutputError(f"{str(path)!r} does not hold the results of an exploration; give another path.")
             if "seed" in entry:
                 self.seed = int(entry["seed"], 16)
             elif "key" in entry:
                 self.results[entry["key"]] = entry["result"]
-        cut = "\n" not in text and _BEGIN.startswith(text[: len(_BEGIN)])  # while it was begun: nothing is in it yet
+        cut = "\n" not in text and _BEGIN.startswith(
+            text[: len(_BEGIN)]
+        )  # truncated in its first line: it has no results yet
         if text.strip() and self.seed is None and not cut:
             raise OutputError(f"{str(path)!r} does not hold the results of an exploration; give another path.")
 
@@ -67,14 +69,14 @@ class Store:
             self._append({"format": FORMAT, "seed": f"{seed:x}"})
 
     def add(self, key: str, result: dict[str, Any], label: str) -> None:
-        """Keep a result."""
+        """Add a result."""
         self.results[key] = result
         if self.path is not None and not result.get("again"):
             self._append({"key": key, "candidate": label, "result": result})
 
     def _append(self, entry: dict[str, Any]) -> None:
-        # One write per line on a descriptor that appends: a kill can cut a line off, never mix two. The new line comes
-        # first, so that a line that was cut off before does not swallow this one.
+        # One write per line on a descriptor that appends: a kill can truncate a line, never mix two. The newline comes
+        # first, so that a truncated line before does not swallow this one.
         assert self.path is not None
         size = self.path.stat().st_size if self.path.exists() else 0
         line = (("\n" if size else "") + json.dumps(entry, ensure_ascii=False)).encode()
@@ -83,7 +85,7 @@ class Store:
             try:
                 if os.write(descriptor, line) < len(line):  # the disk is full
                     os.ftruncate(descriptor, size)
-                    if not size:  # of a store that could not be begun nothing stays
+                    if not size:  # leave no store without its first line
                         self.path.unlink()
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             finally:

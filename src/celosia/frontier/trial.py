@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Task:
-    """Everything an evaluation needs but the candidate and the seed; a worker gets it once."""
+    """Constant input of all evaluations; a worker receives it once."""
 
     frame: pl.DataFrame
     schema: Schema
@@ -43,7 +43,7 @@ def trial_seed(seed: int, candidate_key: str, i: int) -> int:
 
 
 def measure(risk: Threat, loss: Loss, original: Table, protected: Table) -> dict[str, Any]:
-    """Risk and loss of a protected table, and the attacks that decided the risk where there are several."""
+    """Return risk and loss of a protected table, and the attacks that decided the risk where there are several."""
     measured = {"risk": float(risk.against(original, protected)), "loss": float(loss.value(original, protected))}
     decided = risk.decided(original, protected)
     return {**measured, "decided": decided} if decided else measured
@@ -51,12 +51,12 @@ def measure(risk: Threat, loss: Loss, original: Table, protected: Table) -> dict
 
 @dataclass(frozen=True)
 class Measured:
-    """Results by the protected table and its history: a method without chance gives the same one for every seed."""
+    """Cache of results by protected table and history: a deterministic method gives the same one for every seed."""
 
     by_digest: dict[bytes, dict[str, Any]] = field(default_factory=dict)
 
     def measure(self, task: Task, original: Table, protected: Table) -> dict[str, Any]:
-        """Risk and loss, computed once for each protected table and history, whose reader may see more."""
+        """Return risk and loss, computed once for each protected table and history."""
         digest = hashlib.blake2b(digest_size=16)
         buffer = io.BytesIO()
         protected.polars().rechunk().write_ipc(buffer, compression="uncompressed")
@@ -70,9 +70,9 @@ class Measured:
 
 
 def evaluate(task: Task, table: Table, candidate: Candidate, seed: int, memory: Measured) -> dict[str, Any]:
-    """Risk and loss, or why there are none.
+    """Return risk and loss, or the reason why there are none.
 
-    An internal error names its type only, since it may hold cell values; it is tried ``again`` in a later run.
+    Of an internal error only the type is kept, since its message may contain cell values; a later run tries ``again``.
     """
     import polars as pl
 

@@ -1,8 +1,8 @@
-"""Evaluations on several cores: processes of their own that get the data through a pipe, never through a file.
+"""Worker processes for evaluations; they get the data through a pipe, never through a file.
 
-Neither the standard pool nor loky serves. The first runs the main script of the caller again in each process. In
-both, a process that ends early (too little memory) breaks the pool and all that waits in it; here only its own job
-is lost, and the point says so. When the time is over, what is unfinished is given up at once.
+The pools of the standard library and of loky do not fit: the first runs the main script of the caller again in each
+process, and in both a process that dies (too little memory) breaks the pool with all pending jobs. Here only its own
+job fails, and the point states it. When the time is over, unfinished jobs are cancelled at once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from celosia.data.isolated import own_output, start
 from celosia.frontier.candidates import Candidate
 from celosia.frontier.trial import Measured, Task, evaluate
 
-POLL = 0.2  # seconds between looks at the clock
+POLL = 0.2  # seconds between checks of the clock
 
 Job = tuple[int, Candidate, int]
-"""A number to tell results by, the candidate and the seed."""
+"""Number of the result, candidate and seed."""
 
 
 def results(task: Task, jobs: Sequence[Job], workers: int, expired: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
-    """Evaluate jobs in so many processes, in any order; what is unfinished when the time is over is given up."""
+    """Yield the results of jobs from worker processes, in any order; cancel unfinished jobs when the time is over."""
     waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[int, Any] | None] = queue.SimpleQueue()
     for job in jobs:
@@ -116,7 +116,7 @@ def serve() -> None:
                 candidate, seed = _receive(questions)
                 answer = evaluate(task, table, candidate, seed, memory)
             except ModuleNotFoundError as error:
-                answer = {"reason": f"worker processes find no module {error.name!r}: install it, or say workers=1"}
+                answer = {"reason": f"worker processes find no module {error.name!r}: install it, or set workers=1"}
             _send(answers, answer)
     except (EOFError, BrokenPipeError):
         return

@@ -1,4 +1,4 @@
-"""From names and content to a proposal for every column, each with its reason and what happens if it is wrong."""
+"""Suggestions for every column from its name and content, each with its reason and the consequence of an error."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 #: Share of persons with several rows whose fixed traits must agree.
 AGREEING = 0.95
-#: Quasi-identifiers that a name or a form speaks for; and how many there may be before unknown columns join them.
+#: Most quasi-identifiers by name or form, and the number below which unknown columns are added.
 MOST, FEW = 10, 6
-#: Combinations of levels that the search has to look at.
+#: Most combinations of levels for the search.
 NODES = 100_000
-#: In a file of fewer records most values are rare by nature.
+#: In a file with fewer records most values are rare.
 SMALL_FILE = 50
 
 IF_WRONG = {
@@ -45,7 +45,7 @@ FREE = "It is left out of the release: one name in one cell is enough. To keep i
 
 @dataclass(frozen=True)
 class ColumnSuggestion:
-    """A proposal for one column: role, kind, hierarchy and bounds, why, and what happens if it is wrong.
+    """Suggestion for one column: role, kind, hierarchy and bounds, with the reason and the consequence of an error.
 
     ``hipaa`` is the number (1 to 18) of the HIPAA Safe Harbor identifier that the column is. The reason names
     counts and shares, never a value.
@@ -63,31 +63,31 @@ class ColumnSuggestion:
     meaning: str | None = None
     distinction: float = 0.0
     separation: float = 0.0
-    #: Whether the column stays without a role, and so out of the release, until somebody decides.
+    #: Whether the column has no role, and so stays out of the release, until the user decides.
     left_out: bool = False
-    #: How many of its values stand on few records, and how many on many.
+    #: Number of its values on few records, and on many.
     rare: int = 0
     frequent: int = 0
     #: Length of the values where all have the same, and whether they are digits (and a dash).
     code_length: int = 0
     code_digits: bool = False
-    #: Notation of dates that are not written as ISO says.
+    #: Notation of dates that are not in ISO format.
     date_format: str | None = None
     #: Steps for the column, in the grammar of a policy, and why.
     steps: tuple[dict[str, Any], ...] = ()
     steps_reason: str = ""
-    #: The rule that wants these steps in place of a search.
+    #: The rule that requires these steps in place of a search.
     preset: str = ""
-    #: What should be cleaned in it before anything is counted.
+    #: What to clean before counting.
     untidy: tuple[Untidiness, ...] = ()
 
 
 class Suggestions(list[ColumnSuggestion], Shown):
-    """The proposals for the columns of a table; ``schema`` is what they describe."""
+    """Suggestions for the columns of a table, with their ``schema``."""
 
     @property
     def schema(self) -> Schema:
-        """The schema that they describe."""
+        """The suggested schema."""
         return schema_of(self)
 
     def blocks(self) -> list[Block]:
@@ -103,9 +103,9 @@ def suggest(table: Any) -> Suggestions:
     """Propose a role, a kind and a hierarchy for every column of a table, or of what :func:`celosia.read` takes.
 
     Direct identifiers are found by the form of the values, with check digits where there are some, and by name (in
-    nine languages); sensitive columns by name; quasi-identifiers by name and by how well they tell records
-    apart; the person column by repetition. Quasi-identifiers are few, and so are their levels: what nothing speaks for
-    is left out. A proposal is a beginning, not a decision.
+    nine languages); sensitive columns by name; quasi-identifiers by name and by how well they distinguish
+    records; the person column by repetition. Quasi-identifiers are few, and so are their levels; a
+    column without evidence is left out. A suggestion is a start, not a decision.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"nom": ["Ana", "Pau", "Ona", "Jan"], "edat": [34, 51, 34, 60],

@@ -11,17 +11,17 @@ from celosia.proposals.recognition.names import mostly_names
 from celosia.proposals.recognition.patterns import recognise
 from celosia.proposals.vocabulary import meanings_of
 
-#: From this share of distinct values on, a code is taken as a record's own number.
+#: From this share of distinct values on, a code counts as the number of a record.
 OWN_NUMBER = 0.9
 #: Below this share of separated pairs a column hardly helps to single anyone out.
 LITTLE_POWER = 0.01
-#: Records per household or person from which the number can stand for one.
+#: Mean records per value from which a number can be that of a household or person.
 REPEATED = 1.1
 #: Sentences have this many words, and this share of them (or this many) occur once.
 SENTENCE, OWN_WORDS, MANY_TEXTS = 4.0, 0.2, 1000
-#: So few values on so many records each are kinds of people, not people.
+#: At most so many values on at least so many records each are categories of people, not people.
 KINDS, MANY_EACH = 12, 20
-#: Codes that could be written with the same signs, per code in use: so thin a use is a number of its own.
+#: Possible codes of the form per code in use, from which a code counts as the number of a record.
 THIN = 100
 SEX = (
     {"h", "m"}, {"m", "f"}, {"v", "m"}, {"h", "d"}, {"male", "female"}, {"hombre", "mujer"}, {"varon", "mujer"},
@@ -38,9 +38,9 @@ class Judgement:
     reason: str
     hipaa: int | None = None
     meaning: str | None = None
-    #: Whether only its power to tell records apart speaks for the role.
+    #: Whether only its power to distinguish records speaks for the role.
     unknown: bool = False
-    #: Whether the column holds what people wrote in their own words.
+    #: Whether the column holds free text.
     free: bool = False
 
 
@@ -62,7 +62,7 @@ def judge_column(content: Content, meaning: Meaning | None) -> Judgement:
     if content.distinct <= 1:
         if content.missing and content.filled:
             return _judge_flag(content, meaning)
-        return Judgement(Role.INSENSITIVE, "one value only: it tells nobody apart")
+        return Judgement(Role.INSENSITIVE, "one value only: it distinguishes no records")
     form = recognise(content.values, content.distinct)
     if form and (form[0].checked or meaning is None or meaning.weak or meaning.role in (Role.IDENTIFIER, Role.PERSON)):
         pattern, share = form
@@ -81,7 +81,7 @@ def _judge_flag(content: Content, meaning: Meaning | None) -> Judgement:
     """Judge a column with one value and empty cells: a missing value counts as a value."""
     if meaning is not None and not meaning.weak:
         return _judge_by_name(content, meaning)
-    reason = f"one value in {content.filled} records, the others are empty: who has it differs from the rest"
+    reason = f"one value in {content.filled} records, the others are empty: a person with it differs from the rest"
     return Judgement(Role.QUASI, reason, unknown=True)
 
 
@@ -112,7 +112,7 @@ def _fits(content: Content, meaning: Meaning) -> bool:
     if what == "postcode":
         return any(c.isdigit() for value in content.values[:20] for c in value) and (content.whole or not numeric)
     if meaning.role in (Role.IDENTIFIER, Role.PERSON) and not meaning.weak:
-        # A flag (yes, no), an amount or a few kinds are nobody's number or name, whatever the column is called.
+        # A flag (yes, no), an amount or a few kinds identify no person, whatever the column is called.
         amount = numeric and not content.whole and what != "address"
         flag = content.distinct <= 2 and content.filled > 6
         kinds = meaning.role == Role.PERSON and content.distinct <= KINDS and content.repeats >= MANY_EACH
@@ -180,7 +180,7 @@ def _by_power(content: Content, meaning: Meaning | None) -> Judgement:
             return Judgement(Role.IDENTIFIER, f"the name says: {meaning.what}; {content.distinct} values", 18, own)
     if content.separation < LITTLE_POWER:
         return Judgement(Role.INSENSITIVE, f"it {_power(content)}, hardly any")
-    reason = f"nothing says what it is; it {_power(content)}, so who knows it can single records out"
+    reason = f"its meaning is unknown; it {_power(content)}, so an intruder who knows it can single records out"
     return Judgement(Role.QUASI, reason, unknown=True)
 
 
@@ -207,7 +207,7 @@ def _uses_few_codes(content: Content) -> bool:
 
 def _power(content: Content) -> str:
     """Describe how well a column distinguishes records."""
-    return f"tells {percent(content.separation)} of the pairs of records apart"
+    return f"distinguishes {percent(content.separation)} of the pairs of records"
 
 
 def percent(share: float) -> str:

@@ -1,9 +1,8 @@
-"""Visitors who signed in, in memory: they sign in again after a restart.
+"""Sessions in memory: after a restart users sign in again.
 
-The sessions of Starlette and itsdangerous live in the cookie, signed: a copy of it opens the door until it runs
-out, whatever the visitor or the server does. Here a visit ends when somebody signs out, when their choices are
-deleted or when their key is taken away; so the server keeps the list, and the cookie holds a random name and
-nothing else.
+The sessions of Starlette and itsdangerous are signed cookies: a copy stays valid until it expires, whatever the user
+or the server does. Here a session ends when the user signs out, when their choices are deleted or when their key is
+revoked. So the server keeps the list, and the cookie holds a random name only.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Session:
-    """A visitor: who it is, until when, and the token that forms must send back."""
+    """A user, the end of the session, and the token that forms must send back."""
 
     who: str
     until: float
@@ -25,10 +24,10 @@ class Session:
 
 
 class Sessions:
-    """Visitors, each for ``seconds``: since the last request where a request prolongs the visit, else since its start.
+    """Sessions that last ``seconds`` after the last request, or after their start unless ``prolonged``.
 
-    Requests come from several threads, so everything that changes the visitors holds the lock: without it a visitor
-    could be lost whose link is already used up. ``clock`` tells the seconds; one that is set back would prolong visits.
+    Requests come from several threads, so every change holds the lock: without it a session could be lost whose
+    one-time link is already used. ``clock`` must be monotonic, or a clock that is set back would prolong sessions.
     """
 
     def __init__(self, seconds: float, *, prolonged: bool = True, clock: Callable[[], float] = time.monotonic) -> None:
@@ -37,7 +36,7 @@ class Sessions:
         self._lock = threading.Lock()
 
     def start(self, who: str) -> str:
-        """Remember a visitor; returns the name of the session for the cookie."""
+        """Start a session and return its name for the cookie."""
         now, name = self._clock(), secrets.token_urlsafe(32)
         with self._lock:
             self._visitors = {name: visitor for name, visitor in self._visitors.items() if visitor.until > now}
@@ -55,7 +54,7 @@ class Sessions:
             return visitor
 
     def end(self, name: str | None) -> None:
-        """Forget a visitor."""
+        """End a session."""
         with self._lock:
             self._visitors.pop(name or "", None)
 

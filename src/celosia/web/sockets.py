@@ -14,12 +14,12 @@ from celosia.web.guard import quiet
 LOOPBACK = "127.0.0.1"
 PORTS = 65_535
 ATTEMPTS = 100
-"""How many free ports are tried until one is free on both loopback addresses."""
+"""Ports to try until one is free on both loopback addresses."""
 NO_IPV6 = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 """The machine has no ::1, so that no other program can listen there either."""
 TAKEN = "port {port} is taken: choose another with --port, or 0 for any free one."
 WAITING = 128
-"""Visitors whom the operating system lets wait at the door."""
+"""Connections that the operating system queues."""
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -28,10 +28,10 @@ def open_socket(host: str, port: int) -> socket.socket:
         raise InputError(f"a port is a number from 0 to {PORTS}, got {port}.")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except (OSError, UnicodeError, ValueError):  # nobody of that name, or no name at all
+    except (OSError, UnicodeError, ValueError):  # unknown name, or not a name
         raise InputError(f"there is no address {host!r}: give one of this machine, such as 127.0.0.1.") from None
     try:
-        return _bound(socket.socket(family, kind, protocol), address)
+        return _listen(socket.socket(family, kind, protocol), address)
     except OSError as problem:
         if problem.errno == errno.EADDRINUSE:
             raise InputError(TAKEN.format(port=port)) from None
@@ -39,7 +39,7 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 
 def loopback(port: int) -> list[socket.socket]:
-    """Sockets that listen on one port of 127.0.0.1 and of ::1; 0 takes a port that is free on both.
+    """Return sockets that listen on one port of 127.0.0.1 and of ::1; 0 takes a port that is free on both.
 
     Browsers connect to either address for a name below ``localhost``. With one of them left free, another account of
     the machine could listen there and receive what is meant for this server.
@@ -48,7 +48,7 @@ def loopback(port: int) -> list[socket.socket]:
         first = open_socket(LOOPBACK, port)
         address = ("::1", first.getsockname()[1])
         try:
-            return [first, _bound(socket.socket(socket.AF_INET6, socket.SOCK_STREAM), address)]
+            return [first, _listen(socket.socket(socket.AF_INET6, socket.SOCK_STREAM), address)]
         except OSError as problem:
             if problem.errno in NO_IPV6:
                 return [first]
@@ -57,7 +57,7 @@ def loopback(port: int) -> list[socket.socket]:
 
 
 def secret_host() -> str:
-    """Random name of this machine, for browsers: they resolve every name below ``localhost`` themselves.
+    """Return a random name of this machine, for browsers: they resolve every name below ``localhost`` themselves.
 
     Cookies are shared between the ports of a host. A server of another account does not know the name, so that the
     browser sends it none of the cookies that are set under it.
@@ -65,8 +65,8 @@ def secret_host() -> str:
     return f"{secrets.token_hex(16)}.localhost"
 
 
-def _bound(opened: socket.socket, address: Any) -> socket.socket:
-    """Socket that listens on an address; closed where it cannot."""
+def _listen(opened: socket.socket, address: Any) -> socket.socket:
+    """Bind a socket to an address and listen; close it on failure."""
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
