@@ -15,13 +15,13 @@ from celosia.proposals.recognition.notation import date_notation, means_missing,
 if TYPE_CHECKING:
     import polars as pl
 
-#: Cells that are looked at: of a larger table every n-th record, so that time and memory stay bounded.
+#: Most cells that are sampled: of a larger table every n-th record, so that time and memory stay bounded.
 CELLS = 10_000_000
-#: Records that are looked at, however wide or narrow the table is.
+#: Fewest and most records that are sampled, however wide the table is.
 FEWEST_ROWS, MOST_ROWS = 2_000, 200_000
-#: Distinct values that a pattern is tried on.
+#: Most distinct values that a pattern is tested on.
 TRIED = 1_000
-#: A value on fewer records than this is rare: it does not leave as it is.
+#: A value on fewer records than this is rare and is not released as it is.
 RARE = 10
 
 
@@ -35,14 +35,14 @@ class Content:
     distinct: int
     #: Share of distinct values among the filled cells.
     distinction: float
-    #: Share of pairs of filled records that the column tells apart.
+    #: Share of pairs of filled records that the column distinguishes.
     separation: float
     kind: Kind
     #: Distinct values of the sample as text, the most frequent ones first.
     values: tuple[str, ...]
-    #: How often each of these values stands in the sample.
+    #: Frequency of each of these values in the sample.
     counts: tuple[int, ...] = field(default=(), repr=False)
-    #: How many of the values stand on at least ``RARE`` records of the sample.
+    #: Number of values on at least ``RARE`` records of the sample.
     frequent: int = 0
     whole: bool = False
     #: Words per value, on average.
@@ -72,7 +72,7 @@ class Content:
 
     @property
     def repeats(self) -> float:
-        """Records per distinct value, missing ones left out."""
+        """Mean number of filled records per distinct value."""
         return self.filled / max(self.distinct, 1)
 
 
@@ -86,7 +86,7 @@ def sample_size(rows: int, columns: int) -> int:
 
 
 def contents_of(frame: pl.DataFrame | pl.LazyFrame) -> dict[str, Content]:
-    """Profile every column: a table of up to 200 000 records whole, of a larger one every n-th record.
+    """Profile every column, from all of up to 200 000 records, or from every n-th record of a larger table.
 
     The number of distinct values and of missing cells is counted (of a larger table, estimated) over all records.
 

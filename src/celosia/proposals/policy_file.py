@@ -54,8 +54,8 @@ def policy_text(
 ) -> str:
     """Write the suggestions as a commented policy in TOML.
 
-    ``path`` is the input, a file or a database URL; ``options`` are those of its reader, ``notes`` what the reader did;
-    ``output`` where the release shall go (beside the input unless given).
+    ``path`` is the input, a file or a database URL; ``options`` are those of its reader, ``notes`` what the reader did.
+    ``output`` is the path of the release, by default next to the input.
 
     >>> import polars as pl, tomllib
     >>> from celosia.proposals import suggest
@@ -83,7 +83,7 @@ def policy_text(
 def _input(
     suggestions: list[ColumnSuggestion], path: str | Path, options: Mapping[str, Any], notes: Iterable[str]
 ) -> Table:
-    """Return what is read, what the reader did, and what is cleaned: what is in doubt is commented out."""
+    """Return the input section with the notes of the reader and the cleaning; doubtful cleaning is commented out."""
     section = table({"url" if is_url(str(path)) else "path": str(path), **options})
     add_comments(section, notes)
     proposals = [untidy for s in suggestions if not s.left_out for untidy in s.untidy]
