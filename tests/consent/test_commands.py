@@ -99,10 +99,10 @@ def test_every_command_answers_in_json(place, capsys, thesis):
     (place / "some.csv").write_text("owner,card\nB70001,7\nB70002,8\n")
     (place / "wishes.csv").write_text("owner,inference,block\nB70001,residence,true\n")
     assert said("init", "--store", "other.db") == {"store": "other.db"}
-    assert said("owners", "some.csv", "--store", "other.db") == {"owners registered": 2}
+    assert said("owners", "some.csv", "--store", "other.db") == {"owners_registered": 2}
     wishes = ("wishes.csv", "--catalogue", "inferences.toml", "--store", "other.db")
-    assert said("load", *wishes) == {"choices stored": 1, "new owners": 0}
-    assert said("default", "block", "--store", "other.db") == {"unanswered means": "block"}
+    assert said("load", *wishes) == {"choices_stored": 1, "new_owners": 0}
+    assert said("default", "block", "--store", "other.db") == {"unanswered_means": "block"}
     link = said("link", "B70001", "--store", "other.db", "--hours", "2")
     assert (link["hours"], link["link"].count("/in/")) == (2.0, 1)
     assert said("convert", "rule.xml", "rule.toml") == {"inferences": 1, "file": "rule.toml"}
@@ -112,7 +112,7 @@ def test_every_command_answers_in_json(place, capsys, thesis):
     renamed = (place / "inferences.toml").read_text().replace('id = "residence"', 'id = "home"')
     (place / "new.toml").write_text(renamed)
     rename = ("rename", "residence", "home", "--catalogue", "new.toml", "--store", "other.db")
-    assert said(*rename) == {"choices renamed": 1}
+    assert said(*rename) == {"choices_renamed": 1}
 
 
 def test_a_log_as_table_and_chart(place, capsys):

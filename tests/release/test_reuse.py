@@ -115,7 +115,7 @@ def test_a_category_never_seen_has_no_place_in_a_column_that_stays(released, tmp
     assert (
         command(["apply", f"{tmp_path}/safe.private.json", f"{tmp_path}/new.csv", "--out", f"{tmp_path}/out.csv"]) == 0
     )
-    assert "40 had no place" in capsys.readouterr().out
+    assert "40 fit no class" in capsys.readouterr().out
 
 
 def test_a_local_transformation_places_what_fits_a_class(released, tmp_path):

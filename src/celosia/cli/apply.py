@@ -13,7 +13,7 @@ from celosia.cli.bases.options import Engine, Json, end_with
 def apply(
     record: Annotated[Path, typer.Argument(help="The private record of a release.")],
     source: Annotated[str, typer.Argument(help="New records of the same schema.")],
-    out: Annotated[Path, typer.Option(help="Where the protected new records go.")],
+    out: Annotated[Path, typer.Option(help="Path of the protected new records.")],
     released: Annotated[Path | None, typer.Option(help="The earlier release: requirements are judged on both.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,
     violating: Annotated[
@@ -57,7 +57,7 @@ def apply(
         return
     shown = console()
     shown.print(
-        f"{summary['rows']} new records written to {out}; {summary['unplaced']} had no place and are suppressed."
+        f"{summary['rows']} new records written to {out}; {summary['unplaced']} fit no class and are suppressed."
     )
     for requirement in summary["requirements"]:
         shown.print(f"{requirement['part']}: {requirement['violating']} new records violate it")
@@ -65,7 +65,7 @@ def apply(
 
 
 def _refuse(summary: dict[str, Any], *, json: bool) -> None:
-    """Print which requirements do not hold; nothing was written."""
+    """Print the requirements that do not hold; nothing is written."""
     from celosia.cli.bases.show import console, print_json
 
     end_with(3)

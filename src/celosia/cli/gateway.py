@@ -1,4 +1,4 @@
-"""``celosia gateway``: questions to a database over HTTP, their keys and their ledger."""
+"""``celosia gateway``: queries to a database over HTTP, with their keys and ledger."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from celosia.cli.bases.show import announcer, say
 
 Dataset = Annotated[Path, typer.Option(help="TOML file that declares the data set: tables, bounds, person, budget.")]
 LedgerPlace = Annotated[
-    str | None, typer.Option(help="The ledger: a file or a database URL; beside the data set unless given.")
+    str | None, typer.Option(help="The ledger: a file or a database URL; next to the data set by default.")
 ]
-KeysPlace = Annotated[Path | None, typer.Option(help="File of the analysts' keys; beside the data set unless given.")]
+KeysPlace = Annotated[Path | None, typer.Option(help="File of the analysts' keys; next to the data set by default.")]
 
 
 def to_number(given: str | float) -> float:
@@ -33,11 +33,11 @@ gateway_app = typer.Typer(help="The differential-privacy gateway over a database
 
 @gateway_app.command()
 def init(dataset: Dataset = Path("dataset.toml"), ledger: LedgerPlace = None, keys: KeysPlace = None) -> None:
-    """Make the ledger with the lifetime total of a data set, and the file of keys; what is there stays."""
+    """Create the ledger with the lifetime total of a data set, and the file of keys; existing ones stay."""
     from celosia.gateway.commands import init as make
 
     created = make(dataset, ledger=ledger, keys=keys)
-    say("made: " + ", ".join(created) if created else "nothing to make: all of it is there")
+    say("created: " + ", ".join(created) if created else "nothing to create: ledger and keys exist")
 
 
 @gateway_app.command()
@@ -46,12 +46,12 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 8350,
     per_minute: Annotated[int, typer.Option(min=1, help="Requests that an analyst may make in a minute.")] = 120,
-    grid: Annotated[float, typer.Option(min=0, help="Seconds of the time grid on which answers leave.")] = 0.05,
+    grid: Annotated[float, typer.Option(min=0, help="Seconds of the time grid on which answers are sent.")] = 0.05,
     secure: Annotated[bool, typer.Option(help="Behind a TLS proxy: cookies over https only.")] = False,
     ledger: LedgerPlace = None,
     keys: KeysPlace = None,
 ) -> None:
-    """Serve questions over HTTP, with a page for people."""
+    """Serve queries over HTTP, with a page for people."""
     from celosia.gateway.commands import serve as run
 
     run(
@@ -69,23 +69,25 @@ def serve(
 
 @gateway_app.command()
 def key(
-    analyst: Annotated[str | None, typer.Argument(help="Whose key it is.")] = None,
+    analyst: Annotated[str | None, typer.Argument(help="Analyst who gets the key.")] = None,
     dataset: Dataset = Path("dataset.toml"),
     keys: KeysPlace = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the key away, also where it is serving.")] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Revoke the key, also while the gateway is serving.")
+    ] = False,
     admin: Annotated[bool, typer.Option("--admin", help="The administrator's key, for the page /admin.")] = False,
 ) -> None:
-    """Make a key for an analyst (it is shown once, only its hash is stored), or take it away."""
+    """Create a key for an analyst (it is shown once, only its hash is stored), or revoke it."""
     from celosia.errors import InputError
     from celosia.gateway.commands import add_key, administrator_key, remove_key
 
     if (analyst is None) != admin:
-        raise InputError("say whose key it is: name an analyst, or give --admin for the administrator.")
+        raise InputError("name the analyst who gets the key, or give --admin for the administrator.")
     if analyst is None:
-        say(administrator_key(dataset, keys, remove=remove) or "there is no administrator's key any more")
+        say(administrator_key(dataset, keys, remove=remove) or "the administrator's key is revoked")
     elif remove:
         remove_key(dataset, analyst, keys)
-        say(f"{analyst} has no key any more")
+        say(f"the key of {analyst} is revoked")
     else:
         say(add_key(dataset, analyst, keys))
 

@@ -11,10 +11,10 @@ from celosia.cli.bases.options import Json
 
 
 def key(
-    path: Annotated[Path, typer.Argument(help="Where the private key goes; the public one goes beside it, as .pub.")],
+    path: Annotated[Path, typer.Argument(help="Path of the private key; the public one goes next to it, as .pub.")],
     json: Json = False,
 ) -> None:
-    """Make a pair of keys that sign certificates: 'run --sign' takes the private one, 'verify --signer' the public."""
+    """Create a pair of keys: 'run --sign' signs with the private one, 'verify --signer' checks with the public one."""
     from celosia.cli.bases.show import console, print_json
     from celosia.release.evidence.signing import create
 
@@ -23,6 +23,6 @@ def key(
         print_json({"private": str(path), "public": f"{path}.pub", "key": public})
         return
     out = console()
-    out.print(f"{path}: the private key. Keep it to yourself: who has it signs in your name.")
-    out.print(f"{path}.pub: the public key. Give it to those who verify, on a way that they trust.")
+    out.print(f"{path}: the private key. Keep it secret: anyone who has it signs in your name.")
+    out.print(f"{path}.pub: the public key. Give it to those who verify, over a channel that they trust.")
     out.print(public)

@@ -26,7 +26,7 @@ def parts(
     out: Annotated[Path | None, typer.Option(help="Write the schema of a policy to this file.")] = None,
     json: Json = False,
 ) -> None:
-    """List the parts there are, or show one with its parameters."""
+    """List all parts, or show one with its parameters."""
     from celosia.cli.bases.catalogue import print_parts, write_policy_schema
 
     if out is not None or (schema and not kind):

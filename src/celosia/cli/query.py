@@ -1,4 +1,4 @@
-"""``celosia query``: one question to a database, answered with noise from a finite budget."""
+"""``celosia query``: one query to a database, answered with noise from a finite budget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from celosia.cli.gateway import Dataset, LedgerPlace, to_number
 
 
 def query(
-    sql: Annotated[str, typer.Argument(help="The question, in SQL.")],
+    sql: Annotated[str, typer.Argument(help="The query, in SQL.")],
     dataset: Dataset = Path("dataset.toml"),
     epsilon: Annotated[
         float | None,
@@ -26,14 +26,14 @@ def query(
         float,
         typer.Option(parser=to_number, metavar="NUMBER", help="Privacy loss to spend: the delta of (epsilon, delta)."),
     ] = 0.0,
-    announce: Annotated[int, typer.Option(min=1, help="Split the price over so many announced questions.")] = 1,
-    analyst: Annotated[str, typer.Option(help="Who asks.")] = "owner",
+    announce: Annotated[int, typer.Option(min=1, help="Split the cost over so many announced queries.")] = 1,
+    analyst: Annotated[str, typer.Option(help="Name of the analyst.")] = "owner",
     fresh: Annotated[bool, typer.Option(help="Draw a new answer, charged again, instead of the stored one.")] = False,
     explain: Annotated[bool, typer.Option(help="Show sensitivity, noise and expected error; spend nothing.")] = False,
     ledger: LedgerPlace = None,
     json: Json = False,
 ) -> None:
-    """Ask a database one question under differential privacy."""
+    """Answer one query to a database under differential privacy."""
     from celosia.cli.bases.show import console, print_json
     from celosia.gateway.answer import Answer
     from celosia.gateway.commands import answer_text

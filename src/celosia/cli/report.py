@@ -12,7 +12,7 @@ from celosia.cli.bases.options import Json
 
 def report(
     page: Annotated[Path, typer.Argument(help="The report of a release (.html), the external or the internal one.")],
-    out: Annotated[Path, typer.Option(help="The file to write; its ending tells the form: .pdf or .docx.")],
+    out: Annotated[Path, typer.Option(help="The file to write; its suffix is the format: .pdf or .docx.")],
     sign: Annotated[Path | None, typer.Option(help="File with the key that signs the PDF (PKCS #12).")] = None,
     password: Annotated[str | None, typer.Option(help="Opens the key: env:NAME or file:PATH.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace a file that is there already.")] = False,

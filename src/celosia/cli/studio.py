@@ -16,7 +16,9 @@ from celosia.cli.bases.options import Json
 
 
 def studio(
-    folder: Annotated[Path, typer.Argument(help="The project's folder; made where there is none.")] = Path("project"),
+    folder: Annotated[Path, typer.Argument(help="The project's folder; created if it does not exist.")] = Path(
+        "project"
+    ),
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port on this machine; 0 takes a free one.")] = 8360,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")] = True,
     json: Json = False,

@@ -13,7 +13,7 @@ from celosia.cli.bases.options import Engine, Json, end_with
 def verify(
     certificate: Annotated[Path, typer.Argument(help="The certificate, or the directory of the release.")],
     data: Annotated[
-        Path | None, typer.Argument(help="The released file, when it is not beside the certificate.")
+        Path | None, typer.Argument(help="The released file, when it is not next to the certificate.")
     ] = None,
     record: Annotated[Path | None, typer.Option(help="The private record: opens the commitments.")] = None,
     original: Annotated[

@@ -16,9 +16,9 @@ consent_app = typer.Typer(
 
 Sql = Annotated[str, typer.Option(help="The query; or @file to read it from a file.")]
 Dialect = Annotated[str, typer.Option(help="SQL dialect: postgres, oracle, mysql, sqlite, tsql, duckdb.")]
-Database = Annotated[str | None, typer.Option(help="URL of a database that tells the columns of the tables.")]
+Database = Annotated[str | None, typer.Option(help="URL of a database that has the columns of the tables.")]
 Inferences = Annotated[Path, typer.Option(help="Catalogue of inferences (.toml or .xml).")]
-Store = Annotated[str, typer.Option(help="Where the choices are: a file or a PostgreSQL URL.")]
+Store = Annotated[str, typer.Option(help="The store of choices: a file or a PostgreSQL URL.")]
 
 
 def query_text(sql: str) -> str:
@@ -34,7 +34,7 @@ def query_text(sql: str) -> str:
 
 
 def tell(text: str, data: dict[str, Any], json: bool) -> None:
-    """Print what was done: a sentence, or its facts as JSON."""
+    """Print a sentence about what was done, or its facts as JSON."""
     if json:
         show(data, json)
     else:

@@ -14,12 +14,12 @@ from celosia.cli.consent.application import Inferences, Store, consent_app, show
 
 @consent_app.command()
 def init(store: Store = "consent.db", json: Json = False) -> None:
-    """Make an empty store of choices; no other command does."""
+    """Create an empty store of choices; no other command creates one."""
     from celosia.consent.commands import init as make
     from celosia.data.io.database import shown
 
     make(store)
-    tell(f"made: store of choices {shown(store)}", {"store": shown(store)}, json)
+    tell(f"created the store of choices {shown(store)}", {"store": shown(store)}, json)
 
 
 @consent_app.command()
@@ -28,11 +28,11 @@ def owners(
     store: Store = "consent.db",
     json: Json = False,
 ) -> None:
-    """Register owners and other keys of theirs from a file; known ones stay."""
+    """Register owners and their other keys from a file; registered owners stay."""
     from celosia.consent.commands import register
 
     new = register(source, store)
-    tell(f"{new} owners registered", {"owners registered": new}, json)
+    tell(f"{new} owners registered", {"owners_registered": new}, json)
 
 
 @consent_app.command()
@@ -42,11 +42,11 @@ def load(
     store: Store = "consent.db",
     json: Json = False,
 ) -> None:
-    """Store many choices from a file; a choice of an inference that the catalogue has not is refused."""
+    """Store choices from a file; an inference that is not in the catalogue is refused."""
     from celosia.consent.commands import load_choices
 
     choices, new = load_choices(source, catalogue, store)
-    tell(f"{choices} choices stored, {new} owners are new", {"choices stored": choices, "new owners": new}, json)
+    tell(f"{choices} choices stored, {new} owners are new", {"choices_stored": choices, "new_owners": new}, json)
 
 
 @consent_app.command()
@@ -61,7 +61,7 @@ def rename(
     from celosia.consent.commands import rename as run
 
     renamed = run(old, new, catalogue, store)
-    tell(f"{renamed} choices renamed", {"choices renamed": renamed}, json)
+    tell(f"{renamed} choices renamed", {"choices_renamed": renamed}, json)
 
 
 @consent_app.command()
@@ -72,7 +72,7 @@ def link(
     hours: Annotated[float, typer.Option(help="How long the link is valid.")] = 72.0,
     json: Json = False,
 ) -> None:
-    """Make a one-time sign-in link; it is shown once."""
+    """Create a one-time sign-in link; it is shown once."""
     from celosia.consent.commands import link as run
 
     address = run(owner, store, base=base, hours=hours)
@@ -86,10 +86,12 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 8100,
     secure: Annotated[bool, typer.Option(help="Cookies for HTTPS only: set it behind a TLS proxy.")] = False,
-    database: Annotated[str | None, typer.Option(help="URL of the database from which requests are answered.")] = None,
+    database: Annotated[str | None, typer.Option(help="URL of the database that answers requests.")] = None,
     out: Annotated[Path, typer.Option(help="Directory below which releases are written.")] = Path("publications"),
-    organisation: Annotated[str, typer.Option(help="Who keeps the choices; named on every page.")] = "",
-    contact: Annotated[str, typer.Option(help="Whom owners may ask: a mail or web address, or a telephone.")] = "",
+    organisation: Annotated[str, typer.Option(help="Organisation that keeps the choices, shown on every page.")] = "",
+    contact: Annotated[
+        str, typer.Option(help="Contact for owners: a mail or web address, or a telephone number.")
+    ] = "",
 ) -> None:
     """Serve the pages of data owners and of the publisher."""
     from celosia.consent.commands import serve as run
@@ -120,7 +122,7 @@ def record(
     stored, gone = run(owner, store, forget=forget)
     show(stored, json=True)
     if not gone:
-        say("deleted, but another program is reading: its log holds the record until the next write.", error=True)
+        say("Deleted, but another program is reading: the log still has the record until the next write.", error=True)
 
 
 @consent_app.command()
@@ -133,4 +135,4 @@ def default(
     from celosia.consent.commands import set_default
 
     set_default(meaning, store)
-    tell(f"unanswered means {meaning}", {"unanswered means": meaning}, json)
+    tell(f"unanswered means {meaning}", {"unanswered_means": meaning}, json)

@@ -22,7 +22,7 @@ def request(
     k: Annotated[int, typer.Option(min=1, help="Smallest class for everybody.")],
     rule: Annotated[str, typer.Option(help="class, coarser, exchange, standard or control.")] = "coarser",
     tree: Annotated[str | None, typer.Option(help="Columns of one place from coarse to fine.")] = None,
-    identifiers: Annotated[str | None, typer.Option(help="Columns that name a person; left out.")] = None,
+    identifiers: Annotated[str | None, typer.Option(help="Columns that identify a person; left out.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns.")] = None,
     store: Store = "consent.db",
     dialect: Annotated[str | None, typer.Option(help="SQL dialect, when it is not the database's.")] = None,
@@ -30,7 +30,7 @@ def request(
     camouflage: Annotated[float, typer.Option(help="Share of others who are made coarser too.")] = 0.0,
     strengthen: Annotated[list[str] | None, typer.Option(help="suppress, exclude, or a model.")] = None,
     acknowledge: Annotated[
-        list[str] | None, typer.Option(help="COLUMN=REASON: lets a column leave in which the guard sees something.")
+        list[str] | None, typer.Option(help="COLUMN=REASON: releases a column that the guard reports.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Directory for data, certificate, private record and reports.")] = Path(
         "publication"
@@ -82,7 +82,7 @@ def request(
         if absent:
             say(f"{absent} owners who block what the query lets others deduce are not in its result.")
         say(f"{publication.report['rows']} rows, {publication.report['rows marked']} marked; written to {out}")
-        say(f"{paths['record'].name} and {paths['internal'].name} are for you alone; check: celosia verify {out}")
+        say(f"{paths['record'].name} and {paths['internal'].name} are private; to check: celosia verify {out}")
     end_with(0 if publication.holds else 3)
 
 
