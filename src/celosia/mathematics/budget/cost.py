@@ -75,7 +75,7 @@ class Cost:
 
     @classmethod
     def pure(cls, epsilon: float) -> Cost:
-        """Cost of an epsilon-differentially private release."""
+        """Return the cost of an epsilon-differentially private release."""
         return cls.of("pure", epsilon)
 
     @property
@@ -102,7 +102,7 @@ class Cost:
         return Cost(self.measure, max(loss, 0), max(delta, 0))
 
     def times(self, n: int) -> Cost:
-        """Cost of ``n`` releases of this cost (sequential composition)."""
+        """Return the cost of ``n`` releases of this cost (sequential composition)."""
         return Cost(self.measure, self.loss_units * n, self.delta_units * n)
 
     def split(self, n: int) -> Cost:
@@ -169,7 +169,7 @@ def sequential(costs: Iterable[Cost]) -> Cost:
 
 
 def parallel(costs: Iterable[Cost]) -> Cost:
-    r"""Cost of releases about disjoint sets of people: :math:`\max_i \varepsilon_i`.
+    r"""Return the cost of releases about disjoint sets of people: :math:`\max_i \varepsilon_i`.
 
     The sets must be disjoint whatever the data are (a partition by a column, one cell per person); under
     ``change-one``

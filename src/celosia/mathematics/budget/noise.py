@@ -66,7 +66,7 @@ class LaplaceNoise(_Noise):
         return 2 * math.exp(-1 / self.scale) / -math.expm1(-2 / self.scale)
 
     def within(self, t: float) -> float:
-        r"""Probability that the error is at most ``t``: :math:`1 - e^{-t/b}`, or :math:`1 - 2p^{\lfloor t
+        r"""Return the probability that the error is at most ``t``: :math:`1 - e^{-t/b}`, or :math:`1 - 2p^{\lfloor t
         \rfloor + 1}/(1+p)`.
 
         >>> round(LaplaceNoise(10.0, discrete=False).within(1), 3)
@@ -80,7 +80,7 @@ class LaplaceNoise(_Noise):
         return 1 - 2 * math.exp(-(math.floor(t) + 1) / self.scale) / (1 + p)
 
     def half_width(self, level: float) -> float:
-        """Smallest ``t`` with ``within(t) >= level``."""
+        """Return the smallest ``t`` with ``within(t) >= level``."""
         check_level(level)
         if not self.discrete:
             return -self.scale * math.log1p(-level)
@@ -117,7 +117,7 @@ class GaussianNoise(_Noise):
         return self.scale * math.sqrt(2 / math.pi)
 
     def within(self, t: float) -> float:
-        r"""Probability that the error is at most ``t``: :math:`2\Phi(t/\sigma) - 1`."""
+        r"""Return the probability that the error is at most ``t``: :math:`2\Phi(t/\sigma) - 1`."""
         if t < 0:
             return 0.0
         if self.discrete and self.scale < 40:
@@ -126,7 +126,7 @@ class GaussianNoise(_Noise):
         return math.erf((math.floor(t) + half if self.discrete else t) / (self.scale * math.sqrt(2)))
 
     def half_width(self, level: float) -> float:
-        """Smallest ``t`` with ``within(t) >= level``."""
+        """Return the smallest ``t`` with ``within(t) >= level``."""
         check_level(level)
         from scipy.special import ndtri
 

@@ -18,7 +18,7 @@ def laplace(sensitivity: float, epsilon: float) -> float:
 
 
 def gaussian_zcdp(sensitivity: float, rho: float) -> float:
-    r"""Standard deviation of Gaussian noise under zCDP: :math:`\sigma = \Delta_2 / \sqrt{2\rho}`.
+    r"""Return the standard deviation of Gaussian noise under zCDP: :math:`\sigma = \Delta_2 / \sqrt{2\rho}`.
 
     >>> gaussian_zcdp(1, 0.5)
     1.0
@@ -68,7 +68,7 @@ def gaussian_delta(sigma: float, epsilon: float) -> float:
 
 
 def threshold(scale: float, delta: float, touched: int = 1, *, shape: str = "laplace") -> int:
-    r"""Smallest noisy count at which a key that is not public may be shown.
+    r"""Return the smallest noisy count at which a key that is not public may be shown.
 
     One person can bring up to ``touched`` new keys into the data, each with a count of 1. With :math:`\delta_0 =
     1 - (1 -

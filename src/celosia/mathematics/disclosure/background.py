@@ -113,7 +113,7 @@ def repetitions(scale: float, error: float = 0.5, confidence: float = 0.95) -> i
 
 
 def averaging(answers: Sequence[float], scale: float) -> tuple[float, float]:
-    """Mean of repeated noisy answers, and the standard deviation that the noise leaves in it.
+    """Return the mean of repeated noisy answers, and the standard deviation that the noise leaves in it.
 
     >>> mean, spread = averaging([18.475044, 15.158466, -0.688716, -2.115105, -0.203654, 13.167499], 10)
     >>> round(mean, 6), round(spread, 2)

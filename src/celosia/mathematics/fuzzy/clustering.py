@@ -193,7 +193,7 @@ def _best(
 
 
 def spread_centres(x: Floats, c: int, rng: np.random.Generator) -> Floats:
-    """Records drawn far from each other (k-means++): each next one with odds of its squared distance."""
+    """Sample records far from each other (k-means++), each with odds of its squared distance."""
     rows = [int(rng.integers(len(x)))]
     nearest = ((x - x[rows[0]]) ** 2).sum(axis=1)
     for _ in range(1, c):

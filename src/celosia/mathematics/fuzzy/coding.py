@@ -218,7 +218,7 @@ class FuzzyCoding(BaseModel):
 
 
 def known_degrees(parameters: Mapping[str, Any], x: Floats) -> Floats:
-    """Degrees of new records in the clusters, intervals, sets or values of an earlier partition.
+    """Return the degrees of new records in the clusters, intervals, sets or values of an earlier partition.
 
     A value beyond the outermost interval or cluster belongs to it. One that lies in none of the sets, or is none of the
     values, has no degree anywhere.

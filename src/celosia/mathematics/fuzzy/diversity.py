@@ -15,7 +15,7 @@ Counting = Literal["sigma", "count"]
 
 
 def cell_counts(mu: Floats, codes: Codes, values: int, counting: Counting = "sigma") -> Floats:
-    r"""Records of each cell (row) with each sensitive value (column).
+    r"""Return the number of records of each cell (row) with each sensitive value (column).
 
     ``sigma`` sums degrees; ``count`` is the whole number :math:`\#(Q_i \cap s)` of :func:`celosia.fuzzy.count`.
     Only the first is additive: with ties at one half the second gives a cell fewer records than its values sum to.

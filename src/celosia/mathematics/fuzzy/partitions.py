@@ -97,7 +97,7 @@ def harden(mu: Floats) -> NDArray[np.int64]:
 
 
 def scale(x: ArrayLike) -> Floats:
-    r"""Columns moved to [0, 1]; a constant column becomes 0.
+    r"""Scale columns to [0, 1]; a constant column becomes 0.
 
     .. math:: x'_{ij} = (x_{ij} - \min_i x_{ij}) / (\max_i x_{ij} - \min_i x_{ij})
     """
@@ -107,7 +107,7 @@ def scale(x: ArrayLike) -> Floats:
 
 
 def controlled_round(mu: Floats, digits: int) -> Floats:
-    """Degrees rounded to ``digits`` decimals so that each row still sums to one (largest remainders).
+    """Return the degrees rounded to ``digits`` decimals so that each row still sums to one (largest remainders).
 
     >>> controlled_round(np.array([[1 / 3, 1 / 3, 1 / 3], [0.26, 0.74, 0.0]]), 1).tolist()
     [[0.4, 0.3, 0.3], [0.3, 0.7, 0.0]]
@@ -124,7 +124,7 @@ def controlled_round(mu: Floats, digits: int) -> Floats:
 
 
 def break_points(x: ArrayLike, classes: int, by: Breaks = "equal-count") -> Floats:
-    """Ends of the intervals of a global recoding: ``classes + 1`` numbers.
+    """Return the ends of the intervals of a global recoding: ``classes + 1`` numbers.
 
     ``equal-count`` takes linear (type 7) quantiles, ``equal-width`` equal steps,
     ``equal-log-width`` equal steps of the logarithm.
@@ -147,7 +147,7 @@ def break_points(x: ArrayLike, classes: int, by: Breaks = "equal-count") -> Floa
 
 
 def recode_labels(x: ArrayLike, points: ArrayLike, *, include_lowest: bool = True) -> NDArray[np.int64]:
-    """Number of the interval ``(b₀, b₁], (b₁, b₂], …`` of each value; -1 outside.
+    """Return the number of the interval ``(b₀, b₁], (b₁, b₂], …`` of each value; -1 outside.
 
     With ``include_lowest`` the first interval is closed. Without it the smallest value falls outside, which
     is how records went missing in earlier work.

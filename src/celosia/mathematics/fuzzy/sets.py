@@ -39,7 +39,7 @@ class FuzzySet:
     """
 
     def __call__(self, x: ArrayLike) -> Degrees:
-        """Degrees of the values ``x``."""
+        """Return the degrees of the values ``x``."""
         raise NotImplementedError
 
     @classmethod
@@ -170,7 +170,7 @@ class Trapezoid(FuzzySet):
     d: float
 
     def __call__(self, x: ArrayLike) -> Degrees:
-        """Degrees of the numbers ``x``."""
+        """Return the degrees of the numbers ``x``."""
         x = np.asarray(x, dtype=np.float64)
         mu = np.ones_like(x)
         if self.b > -math.inf:
@@ -217,7 +217,7 @@ class Sampled(FuzzySet):
             )
 
     def __call__(self, x: ArrayLike) -> Degrees:
-        """Degrees of the numbers ``x`` by linear interpolation."""
+        """Return the degrees of the numbers ``x`` by linear interpolation."""
         return np.asarray(np.interp(np.asarray(x, dtype=float), self.points, self.degrees, left=0.0, right=0.0))
 
 
@@ -240,7 +240,7 @@ class Members(FuzzySet):
         object.__setattr__(self, "values", frozenset(str(v) for v in values))
 
     def __call__(self, x: Any) -> Degrees:
-        """Degrees, 0 or 1, of the values ``x``."""
+        """Return the degrees, 0 or 1, of the values ``x``."""
         values = np.asarray(x)
         if values.dtype.kind == "f":
             return np.isin(values, [number for text in self.values if (number := _as_number(text)) is not None]).astype(
@@ -263,7 +263,7 @@ class Composed(FuzzySet):
     operands: tuple[FuzzySet, ...]
 
     def __call__(self, x: ArrayLike) -> Degrees:
-        """Degrees of the values ``x``."""
+        """Return the degrees of the values ``x``."""
         return np.asarray(self.operation(*(operand(x) for operand in self.operands)))
 
 

@@ -9,7 +9,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def normal_scores(x: Floats) -> Floats:
-    r"""Normal quantiles of the ranks, ties at their mean rank; NaN stays NaN.
+    r"""Return the normal quantiles of the ranks, ties at their mean rank; NaN stays NaN.
 
     .. math:: z_i = \Phi^{-1}\bigl(r_i / (n+1)\bigr)
 

@@ -25,7 +25,7 @@ def centred(x: Floats) -> Floats:
 
 
 def deviations(x: Floats) -> Floats:
-    r"""Standard deviation of each column with 1/n, exactly zero where it is constant.
+    r"""Return the standard deviation of each column with 1/n, exactly zero where it is constant.
 
     .. math:: s_j = \sqrt{n^{-1} \sum_i (x_{ij} - \bar x_j)^2}
 

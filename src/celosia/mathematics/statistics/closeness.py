@@ -26,7 +26,7 @@ def class_sums(start: Ints, entries: NDArray[np.float64] | NDArray[np.int64]) ->
 
 
 def shares(start: Ints, count: Ints) -> Floats:
-    """Share of each entry in its class.
+    """Return the share of each entry in its class.
 
     >>> shares(np.array([0, 2, 3]), np.array([1, 3, 5])).tolist()
     [0.25, 0.75, 1.0]

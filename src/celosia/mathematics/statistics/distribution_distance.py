@@ -12,7 +12,7 @@ _DENSE = 1_000_000  # cells of a table that is counted as an array; larger ones 
 
 
 def kolmogorov_smirnov(x: Floats, y: Floats) -> float:
-    r"""Largest difference of the two empirical distribution functions.
+    r"""Return the largest difference of the two empirical distribution functions.
 
     .. math:: \sup_v |F(v) - G(v)|
 
@@ -27,7 +27,7 @@ def kolmogorov_smirnov(x: Floats, y: Floats) -> float:
 
 
 def wasserstein(x: Floats, y: Floats) -> float:
-    r"""Mean distance that the values must move to turn one sample into the other.
+    r"""Return the mean distance that the values must move to turn one sample into the other.
 
     .. math:: \int |F(v) - G(v)|\,dv
 
@@ -80,7 +80,7 @@ def total_variation(p: Floats, q: Floats) -> float:
 
 
 def entropy(codes: Ints) -> float:
-    r"""Entropy of a sample of codes in bits.
+    r"""Return the entropy of a sample of codes in bits.
 
     .. math:: -\sum_v p_v \log_2 p_v
 

@@ -34,7 +34,7 @@ class Design:
         return int(self.basis.shape[1])
 
     def fitted(self, y: Floats) -> Floats:
-        """Fitted values of least squares.
+        """Return the fitted values of least squares.
 
         >>> d = design(np.array([[0.0, 0], [1, 1], [2, 2]]))
         >>> d.fitted(np.array([[1.0], [3], [5]])).round(12).ravel().tolist(), d.rank

@@ -250,12 +250,12 @@ def five_groups(rng: np.random.Generator, size: int = 30) -> tuple[Floats, Float
 
 
 def standardise(x: Floats) -> Floats:
-    """Columns with mean 0 and standard deviation 1; constant ones become 0."""
+    """Return the columns with mean 0 and standard deviation 1; constant ones become 0."""
     return np.ascontiguousarray((x - x.mean(axis=0)) / _scale(x))
 
 
 def _least_squares(q: Floats, y: Floats, w: Floats) -> Floats:
-    """Weighted least squares of each cluster: (QᵀDQ)⁻ QᵀDY, small eigenvalues left out."""
+    """Fit weighted least squares for each cluster: (QᵀDQ)⁻ QᵀDY, small eigenvalues left out."""
     scaled = q.T[None] * w[:, None, :]
     gram, right = scaled @ q, scaled @ y
     values, vectors = np.linalg.eigh(gram)

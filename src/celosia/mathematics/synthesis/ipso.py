@@ -69,7 +69,7 @@ def ipso(
 
 
 def _with_crossproduct(space: Design, free: Floats, left: Floats) -> Floats:
-    """Columns in the span of ``free`` with the crossproduct of ``left``."""
+    """Return columns in the span of ``free`` with the crossproduct of ``left``."""
     q, _ = np.linalg.qr(free)
     q, _ = np.linalg.qr(space.residuals(q))  # a second round: orthogonal to the design and to each other at once
     factor = np.linalg.qr(left, mode="r")

@@ -92,7 +92,7 @@ def household_risk(risk: Floats, household: NDArray[np.int64]) -> Floats:
 
 
 def risk_threshold(risk: Floats, wanted: float) -> float | None:
-    r"""Largest record risk that may stay so that the file's mean risk is at most ``wanted``.
+    r"""Return the largest risk of a record for which the mean risk of the file is at most ``wanted``.
 
     Records above the threshold are to be protected until none of them exceeds it:
 
@@ -115,7 +115,7 @@ def risk_threshold(risk: Floats, wanted: float) -> float | None:
 
 
 def risky_records(risk: Floats, deviations: float = 2.0, floor: float = 0.0) -> NDArray[np.bool_]:
-    r"""Records whose risk stands out from the file's by robust location and scale.
+    r"""Return which records have a risk that is an outlier in the file, by robust location and scale.
 
     .. math:: r_i > \max(\operatorname{med} r + d\,\mathrm{MAD}, \text{floor}), \qquad
               \mathrm{MAD} = 1.4826 \operatorname{med}|r - \operatorname{med} r|

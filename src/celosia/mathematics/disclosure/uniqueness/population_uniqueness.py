@@ -275,7 +275,7 @@ def _pitman_loss(x: Floats, tally: Sizes) -> Floats:
 
 
 def _log_rising(x: Floats, m: Floats | float) -> Floats:
-    """Logarithm of x (x + 1) … (x + m - 1), also where x is huge and lnΓ(x + m) - lnΓ(x) would cancel."""
+    """Return the logarithm of x (x + 1) … (x + m - 1), also where x is huge and lnΓ(x + m) - lnΓ(x) would cancel."""
     from scipy.special import gammaln
 
     x = np.asarray(x, dtype=np.float64)
@@ -344,7 +344,7 @@ def _one_sampled(tally: Sizes) -> Floats:
 
 
 def _snb(x: Floats, f: Floats, pi: float) -> tuple[Floats, Floats]:
-    """Log-probabilities of sample sizes f under the slide negative binomial, and of a population unique.
+    """Return the log-probabilities of sample sizes f under the slide negative binomial, and of a population unique.
 
     The parameters are log(α/π) and the logarithm of the mean α(1 - β')/β' of X': those are what a sample tells about,
     whatever the size of the population (α itself falls with π), and the Poisson limit, α without end, is one rim. One

@@ -145,7 +145,7 @@ def _by_mask(missing: Flags) -> tuple[NDArray[np.intp], Ints, Flags]:
 
 
 def _masks(missing: Flags) -> tuple[Ints, Flags]:
-    """Number of the missingness mask of every pattern, and the observed columns of every mask."""
+    """Return the number of the missingness mask of every pattern, and the observed columns of every mask."""
     packed = np.ascontiguousarray(np.packbits(missing, axis=1))
     width = packed.shape[1]
     if width <= 8:

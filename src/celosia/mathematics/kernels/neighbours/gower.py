@@ -87,7 +87,7 @@ def _farthest(mixed: Mixed, free: Ints, left: int, other: Floats) -> int:
 
 @compiled()
 def _centre(mixed: Mixed, free: Ints, left: int, centre: Floats) -> None:
-    """Mean of numbers, median of ordered and mode of unordered categories, over the free records."""
+    """Return the mean of numbers, median of ordered and mode of unordered categories, over the free records."""
     cells, kinds, sizes = mixed.cells, mixed.kinds, mixed.sizes
     for j in range(kinds.size):
         if kinds[j] == NUMBER:

@@ -26,7 +26,7 @@ LEAF = 8  # records per leaf: smaller leaves cost boxes, larger ones cost distan
 
 @compiled()
 def squared_distance(points: Floats, row: int, x: Floats) -> float:
-    """Squared distance of one row from ``x``."""
+    """Return the squared distance of one row from ``x``."""
     total = 0.0
     for a in range(x.size):
         gap = points[row, a] - x[a]
@@ -188,7 +188,7 @@ def remove(tree: Tree, record: int) -> None:
 
 @compiled()
 def _least_distance(low: Floats, high: Floats, node: int, x: Floats) -> float:
-    """Squared distance from ``x`` to the nearest point of a box; infinite for an empty one."""
+    """Return the squared distance from ``x`` to the nearest point of a box; infinite for an empty one."""
     total = 0.0
     for a in range(x.size):
         gap = 0.0
@@ -202,7 +202,7 @@ def _least_distance(low: Floats, high: Floats, node: int, x: Floats) -> float:
 
 @compiled()
 def _largest_distance(low: Floats, high: Floats, node: int, x: Floats) -> float:
-    """Squared distance from ``x`` to the farthest point of a box; minus one for an empty one."""
+    """Return the squared distance from ``x`` to the farthest point of a box; minus one for an empty one."""
     if low[node, 0] > high[node, 0]:
         return -1.0
     total = 0.0

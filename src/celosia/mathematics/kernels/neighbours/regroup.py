@@ -240,7 +240,7 @@ def _descend(state: State, near: Ints, k: int, sweeps: int) -> None:
 
 @compiled()
 def group_sums(points: Floats, group: Ints, groups: int) -> tuple[Floats, Ints]:
-    """Sums of the columns over each group, and its number of records."""
+    """Return the sums of the columns over each group, and its number of records."""
     n, d = points.shape
     sums = np.zeros((groups, d))
     sizes = np.zeros(groups, np.int64)

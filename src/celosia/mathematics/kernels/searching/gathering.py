@@ -76,7 +76,7 @@ def change(state: State, e: int, number: int) -> float:
 
 @compiled()
 def price(state: State, g: int) -> float:
-    """Cost per saved record of opening a place: those who must move and, when too few, the cheapest who can
+    """Return the cost per saved record of opening a place: those who must move and, when too few, the cheapest who can
     be lent.
 
     Leaves how many records of each entry would move in ``chosen``. Infinite when nobody is saved or the place
