@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.mathematics.kernels.grouping.mask_table import grow, place_of, rows_inside
-from celosia.mathematics.kernels.grouping.refine import Desk, refine
+from celosia.mathematics.kernels.grouping.refine import Workspace, refine
 
 
 def refined(classes, values, number, owner):
@@ -38,14 +38,14 @@ def test_a_step_against_dictionaries(seed, n, width, persons):
     number = np.where(chosen, np.cumsum(chosen) - 1, -1).astype(np.int32)
     owner = rng.integers(0, max(n // 2, 1), n) if persons else np.zeros(0, np.int64)
     bucket, room = np.zeros(width, np.int64), np.empty(width, np.int64)
-    desk = Desk(number, owner, np.empty(n, np.int64), bucket, room, np.empty(width + 1, np.int64))
+    workspace = Workspace(number, owner, np.empty(n, np.int64), bucket, room, np.empty(width + 1, np.int64))
     target, target_start = np.empty(n, np.int32), np.zeros(n + 2, np.int32)
-    found, alone = refine(values, rows, start, len(start) - 1, target, target_start, desk)
+    found, alone = refine(values, rows, start, len(start) - 1, target, target_start, workspace)
     classes = [rows[a:b].tolist() for a, b in pairwise(start)]
     kept, singles = refined(classes, values.tolist(), number.tolist(), owner.tolist())
     assert [target[target_start[c] : target_start[c + 1]].tolist() for c in range(found)] == kept
-    assert desk.single[:alone].tolist() == singles
-    assert not bucket.any(), "the desk is clean for the next step"
+    assert workspace.single[:alone].tolist() == singles
+    assert not bucket.any(), "the workspace is clean for the next step"
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 500])

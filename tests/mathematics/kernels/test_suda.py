@@ -120,13 +120,13 @@ def test_too_much_work_ends_with_the_sizes_that_were_completed():
 def test_little_memory_gives_the_same_in_several_turns(monkeypatch):
     rows = np.random.default_rng(2).integers(0, 3, (900, 10))
     _, _, whole = search(rows)
-    turns = []
+    batches = []
     monkeypatch.setattr(
-        suda, "_combine", lambda found, *rest, real=suda._combine: turns.append(found) or real(found, *rest)
+        suda, "_combine", lambda found, *rest, real=suda._combine: batches.append(found) or real(found, *rest)
     )
-    monkeypatch.setattr(suda._in_turns, "__defaults__", (64 * 64 * 8,))
+    monkeypatch.setattr(suda._in_batches, "__defaults__", (64 * 64 * 8,))
     _, _, halves = search(rows)
-    assert len(turns[0]) > 1
+    assert len(batches[0]) > 1
     assert halves.pairs.tolist() == whole.pairs.tolist()
     np.testing.assert_allclose(halves.score, whole.score, rtol=1e-12)
 

@@ -8,13 +8,13 @@ from celosia.mathematics.kernels.arrays import Ints, Small
 from celosia.mathematics.kernels.compiled import compiled
 
 
-class Desk(NamedTuple):
+class Workspace(NamedTuple):
     """Shared by all steps: the ``number`` of each candidate, the ``owner`` of each row, and work arrays."""
 
     number: Small
     owner: Ints
     single: Ints
-    """The candidates that the last step left alone."""
+    """Candidates that became unique in the last step."""
     bucket: Ints
     holder: Ints
     touched: Ints
@@ -22,13 +22,13 @@ class Desk(NamedTuple):
 
 @compiled()
 def refine(
-    values: Small, rows: Small, start: Small, classes: int, target: Small, target_start: Small, desk: Desk
+    values: Small, rows: Small, start: Small, classes: int, target: Small, target_start: Small, workspace: Workspace
 ) -> tuple[int, int]:
-    """Split every class by the values of a column; missing values leave, and so does what is alone then.
+    """Split every class by the values of a column; rows with a missing value and unique rows leave the partition.
 
-    Gives how many classes with a candidate there are, and how many candidates are alone, listed on the ``desk``.
+    Return the number of classes with a candidate and the number of unique candidates, listed in the ``workspace``.
     """
-    number, owner, single, bucket, holder, touched = desk
+    number, owner, single, bucket, holder, touched = workspace
     out = n_out = n_single = 0
     for c in range(classes):
         first, last = start[c], start[c + 1]

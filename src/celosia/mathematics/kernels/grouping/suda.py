@@ -1,14 +1,13 @@
-"""Minimal sample uniques: the smallest sets of columns on which a record is alone (SUDA).
+"""Minimal sample uniques: the smallest sets of columns on which a record is unique (SUDA).
 
-Column sets are visited in the order of their bit masks, so that every subset comes before its supersets; the
-parent of a set is the set without its lowest bit. On the way down a partition of the rows is refined. A record is alone
-in a class that only its own person has rows in (without persons, in a class of one record). Three things
-keep it small: a record that is alone leaves the partition, since it needs no larger set; a class without a candidate
-(a record that is unique on all columns) is dropped; and nothing is kept but one bit per record and set, the records
-that become alone there. From these bits follows whether a set is minimal: let a record become alone on S, with lowest
-bit b. It is not alone on the parent of S, so if it is alone on S without c, for another c in S, then it became alone
-exactly there, because the parent of that set lies inside the parent of S. So a look at the bits of |S| - 1 sets tells,
-however many sets a record has.
+Column sets are visited in the order of their bit masks, so that every subset comes before its supersets; the parent of
+a set is the set without its lowest bit. On the way down a partition of the rows is refined. A record is unique in a
+class whose rows all belong to its person (without persons, in a class of one record). Three facts bound the work: a
+unique record leaves the partition, since it needs no larger set; a class without a candidate (a record that is unique
+on all columns) is dropped; and only one bit per record and set is stored, which marks the records that become unique
+there. These bits decide whether a set is minimal. Let a record become unique on S, with lowest bit b. It is not unique
+on the parent of S, so if it is unique on S without c, for another c in S, then it became unique exactly there, because
+the parent of that set lies inside the parent of S. So the bits of |S| - 1 sets suffice, however many sets a record has.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from celosia.errors import ParameterError
 from celosia.mathematics.kernels.arrays import Floats, Ints, Small
 from celosia.mathematics.kernels.compiled import compiled
 from celosia.mathematics.kernels.grouping.mask_table import grow, place_of, rows_inside
-from celosia.mathematics.kernels.grouping.refine import Desk, refine
+from celosia.mathematics.kernels.grouping.refine import Workspace, refine
 
 LARGEST_M = 62  # column sets are bit masks in one signed 64-bit number
 MOST_STEPS = 3_000_000_000  # rows refined, about a minute of CPU
-MOST_BITS = 1 << 33  # kept at a time, one gigabyte; records that need more are searched in two turns
-SET_STEPS = 64  # what a set costs, counted in rows
+MOST_BITS = 1 << 33  # stored at a time, one gigabyte; candidates that need more are searched in two batches
+SET_STEPS = 64  # cost of a set, in rows
 COMPLETE, TOO_LONG, TOO_LARGE = 0, 1, 2
 
 
@@ -43,9 +42,9 @@ class Uniques(NamedTuple):
     smallest: Ints
     """Columns of the smallest set; 0 without one."""
     pairs: Ints
-    """Pattern and bit mask of every set, when they were asked for."""
+    """Pattern and bit mask of every set, on request."""
     size: int
-    """The largest sets that were looked for."""
+    """Size of the largest sets that were searched."""
 
 
 def unique_scores(
@@ -88,23 +87,23 @@ def unique_scores(
     # none without persons: the size of a class then tells who is alone, in two thirds of the time
     owner = np.zeros(0, np.int64) if person is None else np.where(single, person, -1)
     candidates = np.flatnonzero(single)
-    if m:  # neighbours in the finest column meet in the same classes, so they take the same turn
+    if m:  # neighbours in the finest column meet in the same classes, so that they take the same branch
         candidates = candidates[np.argsort(columns[-1, candidates], kind="stable")]
     worth = np.asarray(points, dtype=np.float64)
 
     size = m if max_size is None else min(max_size, m)
-    turns = _in_turns(columns, owner, candidates, size, worth, keep, most_steps)
-    if turns is None and max_size is not None:
+    batches = _in_batches(columns, owner, candidates, size, worth, keep, most_steps)
+    if batches is None and max_size is not None:
         raise ParameterError(
-            f"suda: the sets of up to {max_size} of {m} columns are too many to look for in {n} patterns. "
+            f"suda: the sets of up to {max_size} of {m} columns are too many to search in {n} patterns. "
             "Give a smaller max_size, such as 3, or use fewer quasi-identifiers."
         )
-    if turns is None:
-        size, turns = _deepest(columns, owner, candidates, worth, keep, most_steps)
-    return _combine(turns, order, n, m, size)
+    if batches is None:
+        size, batches = _deepest(columns, owner, candidates, worth, keep, most_steps)
+    return _combine(batches, order, n, m, size)
 
 
-class _Turn(NamedTuple):
+class _Batch(NamedTuple):
     """Result of a search over some candidates, and how it ended."""
 
     score: Floats
@@ -116,24 +115,24 @@ class _Turn(NamedTuple):
     end: int
 
 
-Turns = list[tuple[Ints, _Turn]]
+Batches = list[tuple[Ints, _Batch]]
 
 
 def _deepest(
     columns: Small, owner: Ints, candidates: Ints, points: Floats, keep: bool, most_steps: int
-) -> tuple[int, Turns]:
+) -> tuple[int, Batches]:
     """Return the largest size of sets that can be searched within the steps, and the result."""
-    size, turns = 0, _in_turns(columns, owner, candidates, 0, points, keep, most_steps)
+    size, batches = 0, _in_batches(columns, owner, candidates, 0, points, keep, most_steps)
     while size < len(columns) and most_steps > 0:
-        deeper = _in_turns(columns, owner, candidates, size + 1, points, keep, most_steps)
+        deeper = _in_batches(columns, owner, candidates, size + 1, points, keep, most_steps)
         if deeper is None:
             break
-        most_steps -= sum(turn.steps for _, turn in deeper)
-        size, turns = size + 1, deeper
-    return size, turns or []
+        most_steps -= sum(batch.steps for _, batch in deeper)
+        size, batches = size + 1, deeper
+    return size, batches or []
 
 
-def _in_turns(
+def _in_batches(
     columns: Small,
     owner: Ints,
     candidates: Ints,
@@ -142,38 +141,38 @@ def _in_turns(
     keep: bool,
     most_steps: int,
     most_bits: int = MOST_BITS,
-) -> Turns | None:
-    """Search for all candidates at once, for half of them if that needs too much memory; None if it takes too long."""
+) -> Batches | None:
+    """Search all candidates at once, or in halves if that needs too much memory; None if it takes too long."""
     done = []
     waiting = [candidates]
     while waiting:
         chosen = waiting.pop()
-        turn = _Turn(*_search(columns, owner, chosen, size, points, keep, most_steps, most_bits))
-        most_steps -= turn.steps
-        if turn.end == TOO_LONG or (turn.end == TOO_LARGE and len(chosen) < 2):
+        batch = _Batch(*_search(columns, owner, chosen, size, points, keep, most_steps, most_bits))
+        most_steps -= batch.steps
+        if batch.end == TOO_LONG or (batch.end == TOO_LARGE and len(chosen) < 2):
             return None
-        if turn.end == TOO_LARGE:
+        if batch.end == TOO_LARGE:
             waiting += np.array_split(chosen, 2)
         else:
-            done.append((chosen, turn))
+            done.append((chosen, batch))
     return done
 
 
-def _combine(turns: Turns, order: NDArray[np.intp], n: int, m: int, size: int) -> Uniques:
+def _combine(batches: Batches, order: NDArray[np.intp], n: int, m: int, size: int) -> Uniques:
     """Combine the results, with patterns and columns in the caller's order."""
     score, sets, smallest = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
     parts = np.zeros((n, m))
     pairs = []
-    for rows, turn in turns:
-        score[rows], sets[rows], smallest[rows] = turn.score, turn.sets, turn.smallest
-        parts[rows[:, None], order[None, :]] = turn.parts
-        pairs.append(np.column_stack([rows[turn.pairs[:, 0]], _restore_columns(turn.pairs[:, 1], order)]))
+    for rows, batch in batches:
+        score[rows], sets[rows], smallest[rows] = batch.score, batch.sets, batch.smallest
+        parts[rows[:, None], order[None, :]] = batch.parts
+        pairs.append(np.column_stack([rows[batch.pairs[:, 0]], _restore_columns(batch.pairs[:, 1], order)]))
     listed = np.concatenate(pairs) if pairs else np.empty((0, 2), np.int64)
     return Uniques(score, parts, sets, smallest, listed[np.lexsort((listed[:, 1], listed[:, 0]))], size)
 
 
 def _restore_columns(mask: Ints, order: NDArray[np.intp]) -> Ints:
-    """Bit masks over the caller's column order."""
+    """Return bit masks over the caller's column order."""
     result = np.zeros_like(mask)
     for bit, column in enumerate(order):
         result |= ((mask >> bit) & 1) << np.int64(column)
@@ -191,7 +190,7 @@ def _search(
     most_steps: int,
     most_bits: int,
 ) -> tuple[Floats, Floats, Ints, Ints, Ints, int, int]:
-    """Minimal uniques of the candidates: walk over all sets of at most ``depth`` columns, refining the partition."""
+    """Return the minimal uniques of the candidates by a walk over all sets of at most ``depth`` columns."""
     m, n = columns.shape
     number = np.full(n, -1, np.int32)
     number[candidates] = np.arange(candidates.shape[0]).astype(np.int32)
@@ -227,7 +226,7 @@ def _search(
     holder = np.empty(widest, np.int64)
     touched = np.empty(min(widest, n) + 1, np.int64)
     single = np.empty(n, np.int64)
-    desk = Desk(number, owner, single, bucket, holder, touched)
+    workspace = Workspace(number, owner, single, bucket, holder, touched)
     steps = 0
     level = 0
     while level >= 0:
@@ -240,7 +239,7 @@ def _search(
         mask = masks[level] | (np.int64(1) << b)
         steps += int(at_start[level, n_classes[level]]) + SET_STEPS
         n_classes[child], n_single = refine(
-            columns[b], at_rows[level], at_start[level], n_classes[level], at_rows[child], at_start[child], desk
+            columns[b], at_rows[level], at_start[level], n_classes[level], at_rows[child], at_start[child], workspace
         )
         if n_single > 0:
             n_inside = rows_inside(mask, b, place_key, place_row, inside)
