@@ -1,9 +1,9 @@
 """Choice of the cells that each record loses, where records with the same blanks must be ``k`` or more.
 
-Places and entries are those of :mod:`~celosia.mathematics.kernels.searching.local_suppression`. Patterns that lack
-company move wholly to one place; patterns that are large enough can lend records to fill a place up. First the place
-that costs least per record that it saves is opened, again and again; then places are emptied at random and filled
-anew, and what is not worse is kept.
+Places and entries are those of :mod:`~celosia.mathematics.kernels.searching.local_suppression`. A pattern with
+fewer than ``k`` records moves as a whole to one place; larger patterns can lend records to fill a place. First the
+place with the lowest cost per saved record is opened, repeatedly; then places are emptied at random and refilled, and
+a result that is not worse is kept.
 """
 
 from __future__ import annotations
@@ -21,17 +21,15 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 WORK = 20_000_000
-"""Entries that are looked at while improving, about a second. A number, not a time, so that results
-repeat.
-"""
+"""Entries to evaluate while improving, about a second. A count and not a time, so that results are reproducible."""
 JOURNAL = 1_000_000
-"""Changes that one attempt may make; a larger one is not tried."""
+"""Most changes of one attempt; a larger one is not tried."""
 TURNS = 30
-"""Attempts per pattern, at most."""
+"""Most attempts per pattern."""
 
 
 class State(NamedTuple):
-    """The places with their entries, and who stands where."""
+    """Places with their entries, and the records of each pattern at them."""
 
     start: Ints
     pattern: Ints
@@ -44,22 +42,20 @@ class State(NamedTuple):
     moved: Ints
     """Records that have moved by each entry."""
     total: Ints
-    """Records at each place, those that were there before included."""
+    """Records at each place, including those that were there at the start."""
     left: Ints
     """Records of each pattern that must still move, or may still be lent."""
     home: Ints
     """The entry by which a lacking pattern has moved, or -1."""
     chosen: Ints
     log: Ints
-    """Journal of changes since the last mark: entry and number of records, after their count in the first
-    row.
-    """
+    """Journal of changes since the last mark: their count in the first row, then entry and number of records."""
     noise: Floats
 
 
 @compiled()
 def change(state: State, e: int, number: int) -> float:
-    """Move records by an entry (or back, when negative), write it down and return what it costs."""
+    """Move records by an entry (or back, when negative), add it to the journal and return its cost."""
     p = state.pattern[e]
     state.moved[e] += number
     state.total[state.place[e]] += number
@@ -76,10 +72,10 @@ def change(state: State, e: int, number: int) -> float:
 
 @compiled()
 def price(state: State, g: int) -> float:
-    """Return the cost per saved record of opening a place: those who must move and, when too few, the cheapest who can
-    be lent.
+    """Return the cost per saved record of opening a place: the records that must move and, if too few, the cheapest
+    that can be lent.
 
-    Leaves how many records of each entry would move in ``chosen``. Infinite when nobody is saved or the place
+    Write the number of records that each entry would move to ``chosen``. Infinite when no record is saved or the place
     cannot reach ``k``.
     """
     cost, saved = 0.0, 0

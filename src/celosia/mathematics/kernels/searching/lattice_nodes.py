@@ -108,7 +108,7 @@ def raise_penalty(nodes: Ints, levels: Levels, by_level: Floats, penalty: Floats
 
 
 class Nodes(NamedTuple):
-    """The nodes of a lattice: which are open, what bounds them, where their neighbours are."""
+    """Nodes of a lattice: which are open, their bounds, and the strides to their neighbours."""
 
     still: Flags
     bound: Floats
@@ -117,7 +117,7 @@ class Nodes(NamedTuple):
     strides: Ints
     spans: Ints
     listed: Ints
-    """Room for a list of nodes; it is overwritten."""
+    """Buffer for a list of nodes; it is overwritten."""
 
 
 class Rise(NamedTuple):
@@ -136,7 +136,7 @@ class Rise(NamedTuple):
 
 @compiled()
 def raise_bounds(chosen: Ints, nodes: Nodes, rise: Rise) -> None:
-    r"""Raise what is known about the chosen nodes, and close those whose bound reaches the best.
+    r"""Raise the bounds of the chosen nodes, and close those whose bound reaches the best.
 
     .. math:: bound = \max(floor + gap, columns + gap, least)
 
@@ -159,7 +159,7 @@ def raise_bounds(chosen: Ints, nodes: Nodes, rise: Rise) -> None:
 
 @compiled()
 def raise_side(node: int, below: bool, nodes: Nodes, rise: Rise) -> None:
-    """Raise what is known about all open nodes finer (``below``) or coarser than a node."""
+    """Raise the bounds of all open nodes finer (``below``) or coarser than a node."""
     count = open_side(node, below, nodes.still, nodes.strides, nodes.spans, nodes.listed)
     raise_bounds(nodes.listed[:count], nodes, rise)
 
