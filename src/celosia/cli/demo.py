@@ -25,7 +25,7 @@ def demo(
     from celosia.release.running import run as run_policy
 
     policy = prepare(out, persons)
-    with progress() as tell:
-        release = run_policy(policy, overwrite=True, engine=engine, progress=tell)
+    with progress() as report_progress:
+        release = run_policy(policy, overwrite=True, engine=engine, progress=report_progress)
     print_release(release, json=json, details=details)
     end_with(0 if release.holds else 3)

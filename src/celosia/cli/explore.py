@@ -59,8 +59,8 @@ def explore(
     plan = policy.explore if policy else Exploration()
     chosen: dict[str, Any] = {name: getattr(plan, name) if value is None else value for name, value in settings.items()}
     chosen["seed"] = policy.run.seed if seed is None and policy else seed
-    with progress() as tell:
-        frontier = search(table, candidate or plan.candidates, progress=tell, **chosen)
+    with progress() as report_progress:
+        frontier = search(table, candidate or plan.candidates, progress=report_progress, **chosen)
     if html is not None:
         from celosia.release.report.ru_map import exploration_page
 

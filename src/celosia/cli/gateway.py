@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from celosia.cli.bases.options import Json, end_with
-from celosia.cli.bases.show import announcer, say
+from celosia.cli.bases.show import announcer, print_text
 
 Dataset = Annotated[Path, typer.Option(help="TOML file that declares the data set: tables, bounds, person, budget.")]
 LedgerPlace = Annotated[
@@ -37,7 +37,7 @@ def init(dataset: Dataset = Path("dataset.toml"), ledger: LedgerPlace = None, ke
     from celosia.gateway.commands import init as make
 
     created = make(dataset, ledger=ledger, keys=keys)
-    say("created: " + ", ".join(created) if created else "nothing to create: ledger and keys exist")
+    print_text("created: " + ", ".join(created) if created else "nothing to create: ledger and keys exist")
 
 
 @gateway_app.command()
@@ -84,12 +84,12 @@ def key(
     if (analyst is None) != admin:
         raise InputError("name the analyst who gets the key, or give --admin for the administrator.")
     if analyst is None:
-        say(administrator_key(dataset, keys, remove=remove) or "the administrator's key is revoked")
+        print_text(administrator_key(dataset, keys, remove=remove) or "the administrator's key is revoked")
     elif remove:
         remove_key(dataset, analyst, keys)
-        say(f"the key of {analyst} is revoked")
+        print_text(f"the key of {analyst} is revoked")
     else:
-        say(add_key(dataset, analyst, keys))
+        print_text(add_key(dataset, analyst, keys))
 
 
 @gateway_app.command()
@@ -129,4 +129,4 @@ def _print(facts: dict[str, Any], *, json: bool) -> None:
     if json:
         print_json(facts)
     else:
-        say("\n".join(f"{name}: {value}" for name, value in facts.items()))
+        print_text("\n".join(f"{name}: {value}" for name, value in facts.items()))

@@ -76,7 +76,7 @@ REFUSED = {
     errno.EPERM,
     errno.EROFS,
 }
-"""What an operating system says when a place cannot be used; anything else that it says is a fault of ours."""
+"""Errors of the operating system about a path; any other is an internal error."""
 OWN_SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 for panel, commands in COMMANDS.items():
     for command in commands:
@@ -112,20 +112,20 @@ def run(given: list[str]) -> int:
     except typer.Exit as end:
         return int(end.exit_code)
     except (RequirementError, BudgetError) as error:
-        return _say(error, 3)
+        return _print_error(error, 3)
     except Contradiction as error:
-        return _say(error, 1)
+        return _print_error(error, 1)
     except CelosiaError as error:
-        return _say(error, 2)
+        return _print_error(error, 2)
     except (KeyboardInterrupt, typer.Abort):
-        return _say("stopped.", 1)
+        return _print_error("stopped.", 1)
     except MemoryError:
-        return _say("this needs more memory than there is. Give less data, or fewer columns or levels.", 2)
+        return _print_error("this needs more memory than there is. Give less data, or fewer columns or levels.", 2)
     except OSError as error:
         if error.errno not in REFUSED:
             return _report(error)
         named = "" if error.filename is None else f"{str(error.filename)!r}: "
-        return _say(f"{named}{error.strerror}.", 2)
+        return _print_error(f"{named}{error.strerror}.", 2)
     except Exception as error:
         return _report(error)
     except BaseException as error:
@@ -143,11 +143,11 @@ def _application() -> Callable[..., object]:
     return get_command(app)
 
 
-def _say(message: object, code: int) -> int:
-    from celosia.cli.bases.show import say
+def _print_error(message: object, code: int) -> int:
+    from celosia.cli.bases.show import print_text
     from celosia.errors import bounded
 
-    say(bounded(f"celosia: {message}"), error=True, lines=False)
+    print_text(bounded(f"celosia: {message}"), error=True, lines=False)
     return code
 
 
@@ -163,4 +163,4 @@ def _report(error: BaseException) -> int:
     if os.environ.get("CELOSIA_TRACEBACK"):
         raise error
     where = type(error).__name__
-    return _say(f"internal error ({where}). Set CELOSIA_TRACEBACK=1 to see where, and please report it.", 1)
+    return _print_error(f"internal error ({where}). Set CELOSIA_TRACEBACK=1 to see where, and please report it.", 1)

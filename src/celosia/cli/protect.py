@@ -55,8 +55,8 @@ def protect_file(
     table = _declare_named(table, method)
     if policy is None:
         table = _mark_suspected(table, method)
-    with progress() as tell:
-        protected = protect(table, method, seed=seed, progress=tell)
+    with progress() as report_progress:
+        protected = protect(table, method, seed=seed, progress=report_progress)
     keep = [*(policy.output.columns if policy else ()), *names(keep_columns)]
     order = "kept" if keep_order else (policy.output if policy else Output()).order
     written = write(

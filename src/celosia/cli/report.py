@@ -19,7 +19,7 @@ def report(
     json: Json = False,
 ) -> None:
     """Write a report as PDF, signed if a key is given, or as Word document."""
-    from celosia.cli.bases.show import print_json, say
+    from celosia.cli.bases.show import print_json, print_text
     from celosia.data.credentials import refuse_literal
     from celosia.release.report.exporting import export
 
@@ -28,4 +28,4 @@ def report(
     if json:
         print_json({"written": str(written), "signed": sign is not None})
     else:
-        say(f"{'Signed and written' if sign else 'Written'}: open {written}")
+        print_text(f"{'Signed and written' if sign else 'Written'}: open {written}")

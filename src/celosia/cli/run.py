@@ -31,7 +31,7 @@ def run(
     from celosia.release.running import run as run_policy
 
     given = Policy.load(policy)
-    with progress() as tell:
+    with progress() as report_progress:
         release = run_policy(
             given,
             until=until,
@@ -40,7 +40,7 @@ def run(
             sign=sign,
             engine=engine,
             memory=memory,
-            progress=tell,
+            progress=report_progress,
             exploration=_stored_exploration(given),
         )
     print_release(release, json=json, details=details)

@@ -24,7 +24,7 @@ def studio(
     json: Json = False,
 ) -> None:
     """Open the studio, the whole job in a browser on this machine only: data, risk, protection, release."""
-    from celosia.cli.bases.show import print_json, say
+    from celosia.cli.bases.show import print_json, print_text
     from celosia.errors import MissingExtra
 
     try:
@@ -37,26 +37,28 @@ def studio(
         if json:
             print_json({"folder": str(folder), "address": link})
         else:
-            say(f"The studio of {folder} is at {link}\nThe link works once. It ends with Ctrl-C; nothing is lost.")
+            print_text(
+                f"The studio of {folder} is at {link}\nThe link works once. It ends with Ctrl-C; nothing is lost."
+            )
         sys.stdout.flush()
         if browser:
             import webbrowser
 
             webbrowser.open(page.as_uri())  # the link itself would be in the arguments of the browser
         if sys.stdin.isatty():
-            say("For another browser press Enter: it prints a new link.")
-            _print_links(fresh_link, say)
+            print_text("For another browser press Enter: it prints a new link.")
+            _print_links(fresh_link, print_text)
 
     serve(folder, port, announce)
 
 
-def _print_links(fresh_link: Callable[[], str], say: Callable[[str], None]) -> None:
+def _print_links(fresh_link: Callable[[], str], print_text: Callable[[str], None]) -> None:
     """Print a new link each time that Enter is pressed in the terminal, until the program ends."""
 
     def wait() -> None:
         with contextlib.suppress(OSError, ValueError):  # in the background, or closed: there is no terminal to read
             for _ in sys.stdin:
-                say(fresh_link())
+                print_text(fresh_link())
 
     signal.signal(signal.SIGTTIN, signal.SIG_IGN)  # reading in the background would stop the whole program
     threading.Thread(target=wait, daemon=True).start()

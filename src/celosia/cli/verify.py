@@ -29,7 +29,7 @@ def verify(
     json: Json = False,
 ) -> None:
     """Recompute what a certificate claims."""
-    from celosia.cli.bases.show import console, print_json, say
+    from celosia.cli.bases.show import console, print_json, print_text
     from celosia.release.verifying.verifying import verify as check
 
     repeat = None
@@ -46,5 +46,5 @@ def verify(
         verification_page(verification, certificate, html)
     print_json(verification.spec()) if json else console().print(verification)
     if verification.verdict == "verified in part":
-        say("celosia: warning: not everything that the certificate claims could be verified.", error=True)
+        print_text("celosia: warning: not everything that the certificate claims could be verified.", error=True)
     end_with(0 if verification.confirmed else 3)

@@ -59,8 +59,8 @@ def _run(chosen: Experiment, data: Path | None, out: Path, settings: dict[str, A
     out.mkdir(parents=True, exist_ok=True)
     if "data" in takes and data is not None:
         settings = {"data": data, **settings}
-    with progress() as tell:
-        result = run(chosen.name, out, progress=tell, **settings)
+    with progress() as report_progress:
+        result = run(chosen.name, out, progress=report_progress, **settings)
     if json:
         print_json(result)
         return

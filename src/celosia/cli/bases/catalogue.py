@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from celosia.cli.bases.show import console, print_json, say
+from celosia.cli.bases.show import console, print_json, print_text
 from celosia.errors import UnknownName
 
 
@@ -34,7 +34,7 @@ def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool)
         for part, summary in summaries.items():
             table.add_row(part, summary, *([f"risk by {measured_by(part)}"] if each == "method" else []))
         console().print(table)
-        say("")
+        print_text("")
 
 
 def write_policy_schema(out: Path | None) -> None:
@@ -49,7 +49,7 @@ def write_policy_schema(out: Path | None) -> None:
         return
     with replaced(out) as draft:
         draft.write_text(json.dumps(policy_schema(), ensure_ascii=False) + "\n", encoding="utf-8")
-    say(f"Written to {out}. An editor reads it where the first line of a policy is: #:schema ./{out.name}")
+    print_text(f"Written to {out}. An editor reads it where the first line of a policy is: #:schema ./{out.name}")
 
 
 def _print_part(cls: Any) -> None:

@@ -60,9 +60,9 @@ def end_with(code: int) -> None:
 def _version(value: bool) -> None:
     if value:
         from celosia import __version__
-        from celosia.cli.bases.show import say
+        from celosia.cli.bases.show import print_text
 
-        say(f"celosia {__version__}")
+        print_text(f"celosia {__version__}")
         raise typer.Exit
 
 

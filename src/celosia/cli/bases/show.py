@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from celosia.release.leaving.leaving import Leaving
 
 
-class _Cleaned:
-    """Something to draw, whose texts cannot control the terminal."""
+class _VisibleText:
+    """Renderable whose texts cannot control the terminal."""
 
     def __init__(self, drawn: Any) -> None:
         self.drawn = drawn
@@ -34,11 +34,11 @@ class _Cleaned:
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
 
-class _Cleaning:
-    """Makes a console clean all that it draws."""
+class _VisibleTextHook:
+    """Render hook that makes control characters of all output visible."""
 
     def process_renderables(self, renderables: list[Any]) -> list[Any]:
-        return [_Cleaned(each) for each in renderables]
+        return [_VisibleText(each) for each in renderables]
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -46,11 +46,11 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     printer = Console(stderr=stderr, markup=False, highlight=False, soft_wrap=not sys.stdout.isatty())
-    printer.push_render_hook(cast("RenderHook", _Cleaning()))
+    printer.push_render_hook(cast("RenderHook", _VisibleTextHook()))
     return printer
 
 
-def say(text: str, *, end: str = "\n", error: bool = False, lines: bool = True) -> None:
+def print_text(text: str, *, end: str = "\n", error: bool = False, lines: bool = True) -> None:
     """Print a text that may contain names from data or files."""
     print(visible(text, lines=lines), end=end, file=sys.stderr if error else sys.stdout)
 
@@ -59,7 +59,7 @@ def announcer(what: str) -> Callable[[str], None]:
     """Return a function that prints the address of a server, unbuffered even into a pipe."""
 
     def announce(address: str) -> None:
-        say(f"{what} at {address}\nIt ends with Ctrl-C.")
+        print_text(f"{what} at {address}\nIt ends with Ctrl-C.")
         sys.stdout.flush()
 
     return announce
@@ -72,7 +72,7 @@ def show_warnings() -> None:
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if issubclass(category, UserWarning) and str(message) not in printed:
             printed.add(str(message))
-            say(f"celosia: warning: {message}", error=True, lines=False)
+            print_text(f"celosia: warning: {message}", error=True, lines=False)
 
     warnings.showwarning = show
 
@@ -134,7 +134,7 @@ def print_comparison(comparison: Comparison, *, details: bool = False) -> None:
 
 
 def print_release(release: Release, *, json: bool, details: bool = False) -> None:
-    """Print whether the requirements hold, what was before and after, and the file to open."""
+    """Print the verdict, the measurements before and after, and the file to open."""
     from celosia.show.blocks import short_release_blocks, to_rich
 
     if json:
@@ -142,11 +142,11 @@ def print_release(release: Release, *, json: bool, details: bool = False) -> Non
         return
     console().print(release if details else to_rich(short_release_blocks(release)))
     if details and "report" in release.paths:
-        say(f"open {release.paths['report']}")
+        print_text(f"open {release.paths['report']}")
 
 
 def print_step(entry: Mapping[str, Any], before: int, after: int) -> None:
-    """Print what a method did."""
+    """Print the result of a method."""
     out = console()
     out.print(f"{entry['step']}: {before} records read, {after} written to {entry['files']['out']}")
     for name, value in entry.items():

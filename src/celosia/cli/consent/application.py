@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from celosia import files
-from celosia.cli.bases.show import say
+from celosia.cli.bases.show import print_text
 
 consent_app = typer.Typer(
     help="Inferences that data owners block, and publications that honour it.", no_args_is_help=True
@@ -33,12 +33,12 @@ def query_text(sql: str) -> str:
         raise DataError(f"cannot read the query file {sql[1:]!r}.") from None
 
 
-def tell(text: str, data: dict[str, Any], json: bool) -> None:
+def print_outcome(text: str, data: dict[str, Any], json: bool) -> None:
     """Print a sentence about what was done, or its facts as JSON."""
     if json:
         show(data, json)
     else:
-        say(text)
+        print_text(text)
 
 
 def show(data: dict[str, Any], json: bool) -> None:
@@ -51,7 +51,7 @@ def show(data: dict[str, Any], json: bool) -> None:
         return
     for key, value in data.items():
         items = [f"{k}: {_as_text(v)}" for k, v in value.items()] if isinstance(value, dict) else value
-        say(f"{key}: {', '.join(map(str, items)) if isinstance(items, list) else items}")
+        print_text(f"{key}: {', '.join(map(str, items)) if isinstance(items, list) else items}")
 
 
 def _as_text(value: Any) -> str:

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from celosia.cli.bases.options import Json
-from celosia.cli.bases.show import announcer, say
-from celosia.cli.consent.application import Inferences, Store, consent_app, show, tell
+from celosia.cli.bases.show import announcer, print_text
+from celosia.cli.consent.application import Inferences, Store, consent_app, print_outcome, show
 
 
 @consent_app.command()
@@ -19,7 +19,7 @@ def init(store: Store = "consent.db", json: Json = False) -> None:
     from celosia.data.io.database import shown
 
     make(store)
-    tell(f"created the store of choices {shown(store)}", {"store": shown(store)}, json)
+    print_outcome(f"created the store of choices {shown(store)}", {"store": shown(store)}, json)
 
 
 @consent_app.command()
@@ -32,7 +32,7 @@ def owners(
     from celosia.consent.commands import register
 
     new = register(source, store)
-    tell(f"{new} owners registered", {"owners_registered": new}, json)
+    print_outcome(f"{new} owners registered", {"owners_registered": new}, json)
 
 
 @consent_app.command()
@@ -46,7 +46,9 @@ def load(
     from celosia.consent.commands import load_choices
 
     choices, new = load_choices(source, catalogue, store)
-    tell(f"{choices} choices stored, {new} owners are new", {"choices_stored": choices, "new_owners": new}, json)
+    print_outcome(
+        f"{choices} choices stored, {new} owners are new", {"choices_stored": choices, "new_owners": new}, json
+    )
 
 
 @consent_app.command()
@@ -61,7 +63,7 @@ def rename(
     from celosia.consent.commands import rename as run
 
     renamed = run(old, new, catalogue, store)
-    tell(f"{renamed} choices renamed", {"choices_renamed": renamed}, json)
+    print_outcome(f"{renamed} choices renamed", {"choices_renamed": renamed}, json)
 
 
 @consent_app.command()
@@ -76,7 +78,7 @@ def link(
     from celosia.consent.commands import link as run
 
     address = run(owner, store, base=base, hours=hours)
-    tell(address, {"link": address, "hours": hours}, json)
+    print_outcome(address, {"link": address, "hours": hours}, json)
 
 
 @consent_app.command()
@@ -122,7 +124,9 @@ def record(
     stored, gone = run(owner, store, forget=forget)
     show(stored, json=True)
     if not gone:
-        say("Deleted, but another program is reading: the log still has the record until the next write.", error=True)
+        print_text(
+            "Deleted, but another program is reading: the log still has the record until the next write.", error=True
+        )
 
 
 @consent_app.command()
@@ -135,4 +139,4 @@ def default(
     from celosia.consent.commands import set_default
 
     set_default(meaning, store)
-    tell(f"unanswered means {meaning}", {"unanswered_means": meaning}, json)
+    print_outcome(f"unanswered means {meaning}", {"unanswered_means": meaning}, json)

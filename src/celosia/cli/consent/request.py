@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli.bases.options import Json, Sign, end_with, names
-from celosia.cli.bases.show import say
+from celosia.cli.bases.show import print_text
 from celosia.cli.consent.application import Inferences, Sql, Store, consent_app, query_text, show
 
 
@@ -45,7 +45,7 @@ def request(
     from celosia.cli.bases.show import progress
     from celosia.consent.commands import request as run
 
-    with progress() as tell:
+    with progress() as report_progress:
         publication, paths = run(
             database,
             query_text(sql),
@@ -68,21 +68,23 @@ def request(
             sign=sign,
             seed=seed,
             measure=measure,
-            progress=tell,
+            progress=report_progress,
         )
     if json:
         show({**publication.report, "paths": {name: str(path) for name, path in paths.items()}}, json)
     else:
         for block in publication.report["blocks"]:
-            say(f"{block['inference']}: {block['owners']} owners, {block['rows']} rows, X = {block['X']}")
+            print_text(f"{block['inference']}: {block['owners']} owners, {block['rows']} rows, X = {block['X']}")
         for seen in publication.report["guard"]:
             reason = f"Acknowledged: {seen['acknowledged']}" if "acknowledged" in seen else "Not acknowledged"
-            say(f"Guard: {seen['cells']} of {seen['of']} cells in {seen['column']!r} hold {seen['what']}. {reason}.")
+            print_text(
+                f"Guard: {seen['cells']} of {seen['of']} cells in {seen['column']!r} hold {seen['what']}. {reason}."
+            )
         absent = publication.report["owners who block and are not in the result"]
         if absent:
-            say(f"{absent} owners who block what the query lets others deduce are not in its result.")
-        say(f"{publication.report['rows']} rows, {publication.report['rows marked']} marked; written to {out}")
-        say(f"{paths['record'].name} and {paths['internal'].name} are private; to check: celosia verify {out}")
+            print_text(f"{absent} owners who block what the query lets others deduce are not in its result.")
+        print_text(f"{publication.report['rows']} rows, {publication.report['rows marked']} marked; written to {out}")
+        print_text(f"{paths['record'].name} and {paths['internal'].name} are private; to check: celosia verify {out}")
     end_with(0 if publication.holds else 3)
 
 

@@ -8,8 +8,17 @@ from typing import Annotated
 import typer
 
 from celosia.cli.bases.options import Json
-from celosia.cli.bases.show import say
-from celosia.cli.consent.application import Database, Dialect, Inferences, Sql, consent_app, query_text, show, tell
+from celosia.cli.bases.show import print_text
+from celosia.cli.consent.application import (
+    Database,
+    Dialect,
+    Inferences,
+    Sql,
+    consent_app,
+    print_outcome,
+    query_text,
+    show,
+)
 
 
 @consent_app.command()
@@ -37,7 +46,7 @@ def derive(
     if json:
         show(proposal.model_dump(), json)
     else:
-        say(write_toml(proposal), end="")
+        print_text(write_toml(proposal), end="")
 
 
 @consent_app.command()
@@ -51,7 +60,7 @@ def convert(
     from celosia.consent.commands import convert as run
 
     written = len(run(source, target, overwrite=overwrite).inferences)
-    tell(f"{written} inferences written to {target}", {"inferences": written, "file": str(target)}, json)
+    print_outcome(f"{written} inferences written to {target}", {"inferences": written, "file": str(target)}, json)
 
 
 @consent_app.command()
@@ -62,7 +71,7 @@ def match(
     from celosia.consent.commands import match_query
 
     matched = match_query(catalogue, query_text(sql), dialect, database)
-    show({"rules": matched}, json) if json else say("\n".join(rule["sentence"] for rule in matched))
+    show({"rules": matched}, json) if json else print_text("\n".join(rule["sentence"] for rule in matched))
 
 
 @consent_app.command()
@@ -83,7 +92,7 @@ def log(
     if json:
         show(facts.data(), json)
         return
-    say(f"{facts.queries} queries, {facts.unread} of them could not be read")
+    print_text(f"{facts.queries} queries, {facts.unread} of them could not be read")
     for block in blocks(facts):
         print_rows(block.title, block.headings, block.rows)
 
@@ -102,4 +111,4 @@ def suggest(
         show({"associations": associations}, json)
         return
     for pair in associations:
-        say(f"{' + '.join(pair['known'])} → {pair['target']}: {pair['strength']:.0%}")
+        print_text(f"{' + '.join(pair['known'])} → {pair['target']}: {pair['strength']:.0%}")
