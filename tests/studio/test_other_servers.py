@@ -17,7 +17,7 @@ import pytest
 from tests.studio.conftest import until
 
 from celosia.errors import InputError
-from celosia.web import sockets as serving
+from celosia.web import sockets
 from celosia.web.sockets import loopback
 
 pytestmark = pytest.mark.xdist_group("studio-other-servers")
@@ -117,15 +117,15 @@ def test_a_port_that_another_program_has_on_ipv6_is_not_used():
 
 
 def test_a_machine_without_ipv6_has_one_socket(monkeypatch):
-    bound = serving._bound
+    bound = sockets._listen
 
     def without(opened, address):
         if opened.family == socket.AF_INET6:
             opened.close()
-            raise OSError(min(serving.NO_IPV6), "no such address")
+            raise OSError(min(sockets.NO_IPV6), "no such address")
         return bound(opened, address)
 
-    monkeypatch.setattr(serving, "_bound", without)
+    monkeypatch.setattr(sockets, "_listen", without)
     (only,) = loopback(0)
     only.close()
 

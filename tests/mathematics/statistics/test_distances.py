@@ -55,7 +55,7 @@ def test_entropy_and_shared_information_by_hand():
     assert distances.shared_information(np.array([0, 0, 1, 1]), np.array([5, 9, 5, 9])) == 0.0
     assert distances.shared_information(np.zeros(4, int), a) == 0.0
     # pairs (0, 3), (1, 0) and (1, 3) must not fall together
-    assert len(set(distances.joined(np.array([0, 1, 1]), np.array([3, 0, 3])).tolist())) == 3
+    assert len(set(distances.pair_codes(np.array([0, 1, 1]), np.array([3, 0, 3])).tolist())) == 3
 
 
 def test_deviations_by_hand():
