@@ -82,7 +82,7 @@ def key(
     from celosia.gateway.commands import add_key, administrator_key, remove_key
 
     if (analyst is None) != admin:
-        raise InputError("name the analyst who gets the key, or give --admin for the administrator.")
+        raise InputError("name an analyst, or give --admin for the administrator.")
     if analyst is None:
         print_text(administrator_key(dataset, keys, remove=remove) or "the administrator's key is revoked")
     elif remove:
