@@ -222,11 +222,11 @@ def short_release_blocks(release: Release) -> list[Block]:
 
 def _guard_message(seen: Mapping[str, Any]) -> str:
     """Describe a column that the guard reports, with the reason of its acknowledgement or the advice."""
-    found = f"Guard: {seen['cells']:,} of {seen['of']:,} cells in {seen['column']!r} hold {seen['what']}."
+    finding = f"Guard: {seen['cells']:,} of {seen['of']:,} cells in {seen['column']!r} hold {seen['what']}."
     if seen.get("acknowledged"):
-        return f"{found} Acknowledged: {seen['acknowledged'].removesuffix('.')}."
+        return f"{finding} Acknowledged: {seen['acknowledged'].removesuffix('.')}."
     acknowledge = f'[guard] acknowledge = {{"{seen["column"]}" = "the reason"}}'
-    return f"{found} Transform the column, or acknowledge it: {acknowledge}."
+    return f"{finding} Transform the column, or acknowledge it: {acknowledge}."
 
 
 def _verdict(release: Release) -> str:
