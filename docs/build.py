@@ -22,7 +22,7 @@ from forms import schemas
 from markup import cell, markdown
 from pydantic_core import PydanticUndefined
 
-from celosia.parts import Part, attacks_reading, grammar, kinds, measured_by, parts
+from celosia.parts import CountsRows, Part, attacks_reading, grammar, home, kinds, measured_by, parts
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "reference"
@@ -204,7 +204,6 @@ def benchmarks() -> str:
 COUNTING = {
     "counted": "counts persons",
     "refused": "refuses a declared person column",
-    "rows": "looks at rows only",
     "given": "a parameter states how far one person moves the answer",
 }
 
@@ -228,7 +227,8 @@ def persons() -> str:
 
 def _counting(part: type) -> str:
     """What a part does, and why where it looks at rows."""
-    return COUNTING[part.persons] + (f": {part.rows_because}" if part.persons == "rows" else "")
+    persons = part.persons
+    return f"counts rows: {persons.reason}" if isinstance(persons, CountsRows) else COUNTING[persons]
 
 
 def engines() -> str:
@@ -302,7 +302,9 @@ def declared(kind: str, cls: Any) -> list[tuple[str, str]]:
     """What the part declares about itself."""
     if kind == "method":
         rows = "depends on the parameters" if isinstance(cls.rows, property) else cls.rows
-        facts = [("rows", rows), ("needs all rows in memory", _yes(cls.in_memory))]
+        fixed = cls.needs_memory is Part.needs_memory
+        needs = _yes(cls.memory != "none") if fixed else "depends on the parameters and the schema"
+        facts = [("rows", rows), ("needs all rows in memory", needs)]
         readers = [f"[{name}](../attacks/{name}.md)" for name in attacks_reading(cls.name)]
         return [*facts, ("risk measured by", ", ".join(readers) or measured_by(cls.name))]
     if kind == "attack":
@@ -328,7 +330,7 @@ def written(kind: str, cls: type[Part]) -> str:
     """The three ways to write a part."""
     required = [name for name, info in cls.model_fields.items() if info.is_required()]
     dots = ", ".join(f"{name}=…" for name in required)
-    folder = kinds()[kind].home.split(".")[1]
+    folder = home(kind).split(".")[1]
     lines = "".join(f"\n{name} = …" for name in required)
     table = {"method": "[[step]]", "model": "[[require]]"}.get(kind)
     python = f"```text\ncelosia.{folder}.{cls.__name__}({dots})\n```"

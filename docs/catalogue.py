@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markup import cell
 
-from celosia.parts import Part, kinds, parts
+from celosia.parts import Part, home, parts, summary
 
 TITLES = {
     "method": "Methods",
@@ -59,7 +59,7 @@ parameters and an example.
 
 def folder(kind: str) -> str:
     """Where the pages of a kind are, below docs/reference."""
-    return kinds()[kind].home.rsplit(".", 1)[1]
+    return home(kind).rsplit(".", 1)[1]
 
 
 def families(kind: str) -> dict[str, dict[str, type[Part]]]:
@@ -82,7 +82,7 @@ def grouped(kind: str, level: int = 2, place: str = "") -> str:
     """The tables of a kind, one for each family."""
     blocks = []
     for title, members in families(kind).items():
-        rows = "\n".join(f"| [{name}]({place}{name}.md) | {cell(cls.summary())} |" for name, cls in members.items())
+        rows = "\n".join(f"| [{name}]({place}{name}.md) | {cell(summary(cls))} |" for name, cls in members.items())
         heading = f"{'#' * level} {title}\n\n" if title else ""
         blocks.append(f"{heading}| name | what it is |\n|---|---|\n{rows}")
     return "\n\n".join(blocks)

@@ -20,6 +20,7 @@ from celosia.release.policy.fitting import support
 from celosia.streams import Stream
 
 ROWS = 1200
+SCHEMA = celosia.Schema.of()
 SIZE = {"size": 9000}
 GIVEN: dict[str, dict[str, Any]] = {
     "alpha-k": {"alpha": 0.9, "k": 2},
@@ -101,7 +102,7 @@ def test_a_measure_brings_all_rows_into_memory_exactly_when_it_says_so(kind, nam
     part, engine = part_of(kind, name, path), watched()
     measured(part, *tables(path, engine))
     most = max(engine.collected, default=0)
-    assert most >= ROWS if part.in_memory else most <= 100, f"{part} brought {most} rows into memory"
+    assert most >= ROWS if part.needs_memory(SCHEMA) else most <= 100, f"{part} brought {most} rows into memory"
 
 
 @pytest.mark.xdist_group("spark")
@@ -111,7 +112,7 @@ def test_what_needs_no_memory_measures_the_same_on_spark(spark, path):
     there = tables(path, engine)
     for kind, name in MEASURES:
         part = part_of(kind, name, path)
-        if not part.in_memory:
+        if not part.needs_memory(SCHEMA):
             assert plain(measured(part, *there)) == plain(measured(part, *here)), part
     assert 0 < max(engine.collected) <= 100
 
@@ -134,7 +135,7 @@ def test_what_needs_no_memory_protects_the_same_on_spark(spark, path):
 
 
 def test_every_attack_pairs_records_in_memory():
-    assert all(cls.in_memory is True for cls in parts("attack").values())
+    assert all(cls.memory == "columns" for cls in parts("attack").values())
 
 
 class Narrow(Polars):

@@ -27,7 +27,7 @@ from tests.test_every_loss import MOVES, NO_CLOSED_FORM, frames
 import celosia
 from celosia.checker.rows import Plain
 from celosia.errors import CelosiaError
-from celosia.parts import build, parts
+from celosia.parts import CountsRows, build, parts
 from celosia.streams import Stream
 
 SEEDS = range(4)
@@ -169,11 +169,12 @@ def observed(kind: str, name: str) -> str:
 
 @pytest.mark.parametrize("kind", TRIED)
 def test_a_part_that_looks_at_rows_says_why(kind):
-    silent = [name for name, cls in parts(kind).items() if cls.persons == "rows" and not cls.rows_because]
-    assert silent == [], "count persons, refuse with the reason, or say in `rows_because` why rows are right"
+    silent = [name for name, cls in parts(kind).items() if not hasattr(cls, "persons")]
+    assert silent == [], "declare `persons`: counted, refused, or CountsRows with the reason"
     for cls in parts(kind).values():
-        assert cls.rows_because == cls.rows_because.strip(" .")
-        assert kind == "loss" or cls.persons == "rows" or not cls.rows_because, "a reason that nobody sees"
+        if isinstance(cls.persons, CountsRows):
+            assert cls.persons.reason, "say why rows are right"
+            assert cls.persons.reason == cls.persons.reason.strip(" .")
 
 
 PARTS = [(kind, name) for kind in TRIED for name in parts(kind)]
@@ -181,7 +182,8 @@ PARTS = [(kind, name) for kind in TRIED for name in parts(kind)]
 
 @pytest.mark.parametrize(("kind", "name"), PARTS)
 def test_a_part_does_with_persons_what_it_declares(kind, name):
-    declared, seen = parts(kind)[name].persons, observed(kind, name)
+    unit, seen = parts(kind)[name].persons, observed(kind, name)
+    declared = "rows" if isinstance(unit, CountsRows) else unit
     assert seen == declared, (
         f"{name}: its examples show {seen!r}. Declare `persons`, or give one in which persons matter."
     )

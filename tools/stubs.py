@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import celosia
-from celosia.parts import kinds, parts
+from celosia.parts import home, kinds, parts
 
 SOURCE = Path(celosia.__file__).parent
 
@@ -13,12 +13,12 @@ def stubs() -> dict[Path, str]:
     """Every stub with its text."""
     found = {SOURCE / "__init__.pyi": _top()}
     lines: dict[str, list[str]] = {}
-    for kind, base in kinds().items():
+    for kind in kinds():
         if kind == "hierarchy":
             continue  # that package has names of its own besides its parts
         classes = sorted(parts(kind).values(), key=lambda cls: cls.__name__)
         own = [cls for cls in classes if cls.__module__.startswith("celosia.")]
-        public = lines.setdefault(base.home.split(".")[1], [])
+        public = lines.setdefault(home(kind).split(".")[1], [])
         public += [f"from {cls.__module__} import {cls.__name__} as {cls.__name__}" for cls in own]
     return found | {SOURCE / room / "__init__.pyi": "\n".join(sorted(of)) + "\n" for room, of in lines.items()}
 

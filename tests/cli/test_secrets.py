@@ -13,7 +13,7 @@ import pytest
 import celosia
 from celosia.cli.main import run
 from celosia.errors import ParameterError
-from celosia.parts import Credential, parts
+from celosia.parts import Credential, marked_fields, parts, private_fields
 
 SECRET = "correct-horse-battery-staple"
 PASSWORD = "postgresql://ana:tr0ub4dor@host.invalid/base"
@@ -89,13 +89,13 @@ def test_a_reference_that_leads_nowhere_is_said(place, capsys, monkeypatch, refe
 def test_only_methods_take_a_key_from_the_command_line():
     """Texts of models, risks and losses are built elsewhere: whoever gives them a key must look there too."""
     kinds = ("model", "risk", "loss", "mechanism", "hierarchy")
-    assert [p.name for kind in kinds for p in parts(kind).values() if p.fields_marked(Credential)] == []
+    assert [p.name for kind in kinds for p in parts(kind).values() if marked_fields(p, Credential)] == []
     every = [
         (cls, field) for cls in parts("method").values() for field in cls.model_fields if "key" in field.split("_")
     ]
-    named = {(cls.name, field, field in cls.fields_marked(Credential)) for cls, field in every}
+    named = {(cls.name, field, field in marked_fields(cls, Credential)) for cls, field in every}
     assert named == {("pseudonymise", "key", True), ("pseudonymise", "key_file", False), ("shift-dates", "key", True)}
-    assert all(field in cls.private_fields() for cls, field in every), "and none is published"
+    assert all(field in private_fields(cls) for cls, field in every), "and none is published"
 
 
 def test_a_refused_parameter_that_is_secret_is_not_shown():

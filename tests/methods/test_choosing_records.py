@@ -10,7 +10,7 @@ import celosia
 from celosia import methods
 from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.methods import Sample, Subset, SuppressCells
-from celosia.parts import build
+from celosia.parts import build, public_spec
 
 
 def people(engine="polars", **schema):
@@ -77,7 +77,7 @@ def test_conditions_that_cannot_be_read():
 
 def test_conditions_are_not_published():
     done = celosia.protect(people(), Subset(where="job = 'bishop'"))
-    assert "bishop" not in str(Subset(where="job = 'bishop'").public_spec())
+    assert "bishop" not in str(public_spec(Subset(where="job = 'bishop'")))
     assert len(done) == 1
 
 

@@ -17,6 +17,7 @@ from celosia.mathematics.fuzzy.coding import known_degrees
 from celosia.mathematics.fuzzy.partitions import controlled_round
 from celosia.methods import FuzzyRecode
 from celosia.models import KAnonymity, QAnonymity
+from celosia.parts import public_spec
 from celosia.release.evidence.evidence import plain
 from celosia.streams import Stream
 
@@ -41,7 +42,7 @@ def test_written_sets_give_their_names(engine):
 def test_nothing_public_gives_the_sets_away():
     done = celosia.protect(read(), FuzzyRecode(columns=["age"], sets=SETS, degrees=2), seed=1)
     method = FuzzyRecode(columns=["age"], sets=SETS)
-    assert "sets" not in method.public_spec()
+    assert "sets" not in public_spec(method)
     evidence = {k: v for k, v in done.history[-1].items() if k != "parameters"}
     assert "36" not in json.dumps(evidence)
     assert done.secrets[-1]["partitions"][0]["found"]["sets"] == SETS["age"]

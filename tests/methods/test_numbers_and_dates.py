@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import celosia
 from celosia.errors import DataError, ParameterError
 from celosia.methods import BottomCode, Round, ShiftDates, TopCode
+from celosia.parts import private_fields
 
 
 def coded(values, method, engine="polars", dtype=None, seed=1):
@@ -240,7 +241,7 @@ def test_a_key_links_files():
     before = visits()
     key = "sixteen bytes or more"
     assert shifted(before, seed=1, key=key).equals(shifted(before, seed=2, key=key))
-    assert "key" in ShiftDates.private_fields()
+    assert "key" in private_fields(ShiftDates)
 
 
 def test_text_dates_and_missing_ones(engine):

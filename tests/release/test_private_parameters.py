@@ -12,7 +12,18 @@ import pytest
 
 import celosia
 from celosia.cli.main import run as command
-from celosia.parts import ColumnMark, Method, Part, Private, build, find, parts
+from celosia.parts import (
+    ColumnMark,
+    Method,
+    Part,
+    Private,
+    build,
+    find,
+    parts,
+    private_fields,
+    public_spec,
+    withheld_parameters,
+)
 from celosia.release.running import run
 from celosia.release.verifying.verifying import verify
 
@@ -66,7 +77,7 @@ def test_every_parameter_that_can_hold_a_value_is_private_or_public_by_decision(
             continue
         if text_of(info.annotation, tuple(info.metadata)):
             decided = (kind, name, field) in PUBLIC
-            assert (field in cls.private_fields()) != decided, (
+            assert (field in private_fields(cls)) != decided, (
                 f"{field}: mark it Private, or list it here with the reason"
             )
 
@@ -80,13 +91,13 @@ def test_nested_parts_keep_their_secrets_too():
     knows = {"use": "attacker-knows", "known": {"city": "CANARY"}}
     score = build("loss", {"use": "score", "risk": knows})
     assert "CANARY" in str(score)
-    assert "CANARY" not in json.dumps(score.public_spec())
-    assert score.withheld() == ["risk.known"]
+    assert "CANARY" not in json.dumps(public_spec(score))
+    assert withheld_parameters(score) == ["risk.known"]
     sets = {"use": "q-anonymity", "q": 2, "sets": {"age": {"CANARY": "(-inf;30;36)"}}}
     method: Method = build("method", {"use": "suppress-records", "require": [sets, "k-anonymity(k=2)"]})
-    assert "CANARY" not in json.dumps(method.public_spec())
-    assert method.withheld() == ["require.sets"]
-    assert build("model", "k-anonymity(k=2)").withheld() == []
+    assert "CANARY" not in json.dumps(public_spec(method))
+    assert withheld_parameters(method) == ["require.sets"]
+    assert withheld_parameters(build("model", "k-anonymity(k=2)")) == []
 
 
 def test_private_is_found_in_every_way_to_write_it():
@@ -97,7 +108,7 @@ def test_private_is_found_in_every_way_to_write_it():
         b: Annotated[str, Private()] | None = None
         c: str = ""
 
-    assert _Marked.private_fields() == ("a", "b")
+    assert private_fields(_Marked) == ("a", "b")
 
 
 POLICY = """
@@ -167,4 +178,4 @@ def test_verify_opens_nothing_that_a_certificate_names(tmp_path):
     found = [c for c in verify(path) if c.claim.startswith("journalist")]
     assert [c.passed for c in found] == [None]
     assert "population" in found[0].note
-    assert celosia.risk.Journalist().withheld() == []
+    assert withheld_parameters(celosia.risk.Journalist()) == []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli.bases.options import Engine, Json, Memory, Quasi, end_with, names
+from celosia.parts import marked_fields
 
 if TYPE_CHECKING:
     from celosia.frontier import Frontier, Point
@@ -85,7 +86,7 @@ def _refuse_secrets(table: Table, candidates: Sequence[str]) -> None:
 
     for tried in candidates_of(table, candidates) if candidates else ():
         for method in tried.methods:
-            for field in method.fields_marked(Credential):
+            for field in marked_fields(method, Credential):
                 refuse_literal(getattr(method, field), f"{method.name}: {field}")
 
 

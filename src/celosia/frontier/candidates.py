@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from celosia.errors import ParameterError
-from celosia.parts import Method, build, grammar, parts
+from celosia.parts import Method, build, grammar, parts, public_spec
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -50,7 +50,7 @@ class Candidate:
     @property
     def label(self) -> str:
         """The methods with the parameters that may be published; lists of columns are shortened."""
-        return " + ".join(grammar.show(_short(method.public_spec())) for method in self.methods)
+        return " + ".join(grammar.show(_short(public_spec(method))) for method in self.methods)
 
     def spec(self) -> list[dict[str, Any]]:
         """Return the candidate as plain data."""
@@ -58,7 +58,7 @@ class Candidate:
 
     def public_spec(self) -> list[dict[str, Any]]:
         """Return the candidate as it may be published."""
-        return [method.public_spec() for method in self.methods]
+        return [public_spec(method) for method in self.methods]
 
 
 def candidates_of(table: Table, given: Sequence[Any] | None) -> list[Candidate]:

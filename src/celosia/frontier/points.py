@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import RequirementError
 from celosia.frontier.candidates import Candidate
-from celosia.parts import Loss, Threat, build
+from celosia.parts import Loss, Threat, build, public_spec
 from celosia.show.blocks import Block, Shown, number
 from celosia.show.pictures import Picture
 
@@ -151,8 +151,8 @@ class Frontier(Shown):
         """Return the exploration as plain data that may be published."""
         front = {id(p) for p in self.frontier}
         return {
-            "risk": self.risk.public_spec(),
-            "loss": self.loss.public_spec(),
+            "risk": public_spec(self.risk),
+            "loss": public_spec(self.loss),
             "limits": {"risk": self.max_risk, "loss": self.max_loss},
             "original": {"risk": self.original[0], "loss": self.original[1]},
             "points": [{**p.spec(), "score": self.score(p), "frontier": id(p) in front} for p in self.points],

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Hierarchy(catalogue.Part):
+class Hierarchy(catalogue.Part, home="celosia.hierarchy"):
     """Maps every raw value of a column to coarser labels, level by level."""
 
     kind: ClassVar[str] = "hierarchy"
-    home: ClassVar[str] = "celosia.hierarchy"
 
     fallback: str | None = Field(
         default=None, description="label of values that the hierarchy does not cover; without it they are refused"

@@ -11,9 +11,21 @@ from celosia.parts.loss import Loss
 from celosia.parts.mechanism import Mechanism
 from celosia.parts.method import Method
 from celosia.parts.model import Condition, Model, Verdict
-from celosia.parts.part import KIND, Counting, Credential, Part, Private, build, build_all
+from celosia.parts.part import (
+    KIND,
+    CountsRows,
+    Credential,
+    DecidedByOneRecord,
+    Memory,
+    Part,
+    PersonUnit,
+    Private,
+    build,
+    build_all,
+)
 from celosia.parts.places import Place, from_directory, identity, located, moved, paths_in
-from celosia.parts.registry import find, kinds, package, parts
+from celosia.parts.registry import find, home, kinds, package, parts
+from celosia.parts.spec import marked_fields, private_fields, public_spec, summary, withheld_parameters
 from celosia.parts.threat import Attack, Risk, Threat, attacks_reading, measured_by
 
 __all__ = [
@@ -29,7 +41,16 @@ __all__ = [
     "Method",
     "Model",
     "Part",
-    "Counting",
+    "CountsRows",
+    "DecidedByOneRecord",
+    "Memory",
+    "PersonUnit",
+    "home",
+    "marked_fields",
+    "private_fields",
+    "public_spec",
+    "summary",
+    "withheld_parameters",
     "Place",
     "Private",
     "Risk",

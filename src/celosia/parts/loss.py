@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from celosia.parts.part import Part
+from celosia.parts.part import CountsRows, Memory, Part, PersonUnit
 
 if TYPE_CHECKING:
     from celosia.search.lattice.objective import Domain, Objective
     from celosia.table import Table
 
 
-class Loss(Part):
+class Loss(Part, home="celosia.loss"):
     """What was lost: (original, protected) → number."""
 
     kind: ClassVar[str] = "loss"
-    home: ClassVar[str] = "celosia.loss"
-    rows_because: ClassVar[str] = "it is about the file: every row counts once, whoever owns it"
-    in_memory: ClassVar[bool] = True
+    persons: ClassVar[PersonUnit] = CountsRows("it is about the file: every row counts once, whoever owns it")
+    memory: ClassVar[Memory] = "columns"
     minimum: ClassVar[float] = 0.0
     """The value for an unchanged table. A loss whose minimum depends on the table overrides :meth:`least`."""
     bounded: ClassVar[bool] = True

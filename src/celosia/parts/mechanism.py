@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from celosia.parts.part import Counting, Part
+from celosia.parts.part import Part, PersonUnit
 
 if TYPE_CHECKING:
     from celosia.mathematics.budget.cost import Cost
 
 
-class Mechanism(Part):
+class Mechanism(Part, home="celosia.mechanisms"):
     """A query answer with noise and a stated privacy cost.
 
     The noise comes from the generator of the operating system: no seed repeats it.
     """
 
     kind: ClassVar[str] = "mechanism"
-    home: ClassVar[str] = "celosia.mechanisms"
-    persons: ClassVar[Counting] = "given"
+    persons: ClassVar[PersonUnit] = "given"
 
     def answer(self, data: Any, /) -> Any:
         """The noisy answer."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from celosia.errors import DataError, ParameterError
 from celosia.parts.columns import SuitedMark
-from celosia.parts.part import Part
+from celosia.parts.part import Memory, Part
+from celosia.parts.spec import marked_fields
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,19 +24,16 @@ if TYPE_CHECKING:
 Rows = Literal["same", "subset", "new"]
 
 
-class Method(Part):
+class Method(Part, home="celosia.methods"):
     """Changes a table: table → outcome.
 
     A fact that depends on the parameters is a property in the class that declares it.
     """
 
     kind: ClassVar[str] = "method"
-    home: ClassVar[str] = "celosia.methods"
     rows: ClassVar[Rows] = "same"
     """What becomes of the rows: all kept in place, some left out, or others made."""
-    in_memory: ClassVar[bool] = True
-    blockable: ClassVar[bool] = False
-    """Whether it may be applied to blocks of records, each by itself: it keeps all rows and makes no further table."""
+    memory: ClassVar[Memory] = "columns"
     formal: ClassVar[bool] = False
     """Whether the output carries a formal guarantee (differential privacy) that exact evidence would void; then
     :meth:`privacy_loss` tells what it costs."""
@@ -77,7 +75,7 @@ class Method(Part):
         """
         filled: dict[str, Any] = {}
         used = set(schema.identifiers)
-        suited = self.fields_marked(SuitedMark)
+        suited = marked_fields(self, SuitedMark)
         for name in type(self).model_fields:
             nested = getattr(self, name)
             if isinstance(nested, Method) and (inner := nested.fitted(schema, among)) is not nested:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from celosia.errors import ParameterError
-from celosia.parts.part import Counting, Part
+from celosia.parts.part import Part, PersonUnit
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +40,7 @@ class Condition(NamedTuple):
     beyond: float | None = None
 
 
-class Model(Part):
+class Model(Part, home="celosia.models"):
     """A requirement on a table that holds or not, with the measured value.
 
     Most models judge class by class: they implement :meth:`scores`, one number per class, and the rest follows. A model
@@ -51,8 +51,7 @@ class Model(Part):
     """
 
     kind: ClassVar[str] = "model"
-    home: ClassVar[str] = "celosia.models"
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     symbol: ClassVar[str] = ""
     """The letter of the field for the measured value: k, l, t …"""
     direction: ClassVar[Literal["at least", "at most"]] = "at least"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
@@ -36,11 +36,28 @@ def marked(info: FieldInfo, mark: type) -> bool:
     return any(isinstance(given, mark) for given in info.metadata) or _inside(info.annotation, mark)
 
 
+class DecidedByOneRecord:
+    """Mixin of a measure that one record can move by far more than its share of the records: it is never published."""
+
+
 KIND = "x-kind"
 """The mark of a nested part in a JSON schema."""
 
 
-Counting = Literal["counted", "refused", "rows", "given"]
+@dataclass(frozen=True)
+class CountsRows:
+    """Declares that a part counts rows where a person owns several of them, and why that is right."""
+
+    reason: str
+    """The end of a sentence."""
+
+
+PersonUnit = Literal["counted", "refused", "given"] | CountsRows
+"""Persons are counted, such a table is refused, or a parameter states how far one person moves the answer."""
+
+Memory = Literal["none", "columns", "blocks"]
+"""What a part can need in memory: no column (combinations, sums or single rows are enough), all rows of a column, or
+those of a column of one block (a method that may be applied to blocks of records, each by itself)."""
 
 
 class Part(BaseModel):
@@ -49,28 +66,21 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, validate_default=True)
 
     kind: ClassVar[str] = ""
-    home: ClassVar[str] = ""
-    covers: ClassVar[tuple[str, ...]] = ()
-    """The kinds that a common base class stands for; empty for a kind."""
     name: ClassVar[str] = ""
-    persons: ClassVar[Counting] = "rows"
-    """What it does where a person owns several rows: persons are counted, such a table is refused, rows are looked at
-    and nothing else, or what one person moves is given as a parameter."""
-    rows_because: ClassVar[str] = ""
-    """Why rows are looked at where ``persons`` says so; the end of a sentence."""
-
-    bounded: ClassVar[bool] = False
-    """Whether its value is a share in [0, 1]."""
-
-    one_record_decides: ClassVar[bool] = False
-    """Whether one record can move the value by far more than its share of the records: it is then never published."""
-
-    in_memory: ClassVar[bool] = False
-    """Whether it needs all rows of a column in memory; False where combinations, sums or single rows are enough."""
+    persons: ClassVar[PersonUnit]
+    """What it does where a person owns several rows."""
+    memory: ClassVar[Memory] = "none"
+    """What it can need in memory; :meth:`needs_memory` states it for its parameters and a schema."""
 
     def needs_memory(self, schema: Schema) -> bool:  # noqa: ARG002
         """Whether it needs all rows of a column in memory for a table with this schema."""
-        return self.in_memory
+        return self.memory != "none"
+
+    def __init_subclass__(cls, *, home: str = "", covers: tuple[str, ...] = (), **options: Any) -> None:
+        """Register a kind with its package ``home``, or with the kinds that it ``covers``; keep other options."""
+        super().__init_subclass__(**options)
+        if home or covers:
+            add_kind(cls, home, covers)
 
     def __init__(self, /, **data: Any) -> None:
         try:
@@ -81,9 +91,7 @@ class Part(BaseModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
-        if "kind" in cls.__dict__:
-            add_kind(cls)
-        elif not cls.__name__.startswith("_"):
+        if "kind" not in cls.__dict__ and not cls.__name__.startswith("_"):
             add_part(cls)
 
     @classmethod
@@ -105,42 +113,11 @@ class Part(BaseModel):
         nested = "kind" in cls.__dict__ and cls.kind
         return {"type": ["string", "object"], KIND: cls.kind} if nested else handler(core)
 
-    @classmethod
-    def summary(cls) -> str:
-        """First sentence of the docstring."""
-        return inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " ")
-
     def spec(self) -> dict[str, Any]:
         """The part as plain data: ``{"use": name, …}`` with the parameters that differ from their defaults."""
         fields = type(self).model_fields.items()
         changed = {name for name, info in fields if not _same(getattr(self, name), _default(info))}
         return {"use": self.name, **self.model_dump(mode="json", include=changed)}
-
-    @classmethod
-    def private_fields(cls) -> tuple[str, ...]:
-        """The parameters that are never published."""
-        return cls.fields_marked(Private)
-
-    @classmethod
-    def fields_marked(cls, mark: type) -> tuple[str, ...]:
-        """The parameters that carry a mark."""
-        return tuple(name for name, info in cls.model_fields.items() if marked(info, mark))
-
-    def public_spec(self) -> dict[str, Any]:
-        """The part as it may be published: private parameters are left out, those of nested parts too."""
-        shown = {name: value for name, value in self.spec().items() if name not in self.private_fields()}
-        return {name: _public(getattr(self, name, None), value) for name, value in shown.items()}
-
-    def withheld(self) -> list[str]:
-        """The private parameters that are set, those of nested parts as ``field.parameter``."""
-        given = self.spec()
-        own = [name for name in self.private_fields() if name in given]
-        return own + [
-            f"{name}.{inner}"
-            for name in given
-            for part in _nested(getattr(self, name, None))
-            for inner in part.withheld()
-        ]
 
     def __str__(self) -> str:
         """Write the part in the text grammar: ``k-anonymity(k=5)``."""
@@ -194,17 +171,6 @@ def _read(cls: type[Part], name: str, value: Any) -> Any:
         return "none" if "none" in get_args(info.annotation) else value
     inner = get_args(info.annotation)[:1] if info is not None and get_origin(info.annotation) is tuple else ()
     return several(value) if inner and isinstance(inner[0], type) and issubclass(inner[0], Part) else value
-
-
-def _nested(value: Any) -> list[Part]:
-    """The parts that a parameter holds."""
-    return [part for part in (value if isinstance(value, tuple | list) else (value,)) if isinstance(part, Part)]
-
-
-def _public(value: Any, written: Any) -> Any:
-    """A parameter as it may be published."""
-    parts = [part.public_spec() for part in _nested(value)]
-    return written if not parts else parts if isinstance(value, tuple | list) else parts[0]
 
 
 def _inside(annotation: Any, mark: type) -> bool:

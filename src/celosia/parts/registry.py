@@ -24,14 +24,16 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,99}", re.ASCII)
 _REGISTRY: dict[str, dict[str, type[Part]]] = {}
 _KINDS: dict[str, type[Part]] = {}
 _COVERS: dict[str, tuple[str, ...]] = {}
+_HOMES: dict[str, str] = {}
 
 
-def add_kind(cls: type[Part]) -> None:
-    """Register a kind of part, or what several kinds have in common."""
-    if cls.covers:
-        _COVERS[cls.kind] = cls.covers
+def add_kind(cls: type[Part], home: str, covers: tuple[str, ...]) -> None:
+    """Register a kind of part with the package of its parts, or a base class of several kinds."""
+    if covers:
+        _COVERS[cls.kind] = covers
         return
     _KINDS[cls.kind] = cls
+    _HOMES[cls.kind] = home
     _REGISTRY.setdefault(cls.kind, {})
 
 
@@ -53,6 +55,15 @@ def kinds() -> dict[str, type[Part]]:
     """The kinds of part by name."""
     importlib.import_module("celosia.hierarchy")  # the one kind whose base class has a room of its own
     return {name: kind for name, kind in _KINDS.items() if name}
+
+
+def home(kind: str) -> str:
+    """The package of a kind's parts.
+
+    >>> home("attack")
+    'celosia.risk.attacks'
+    """
+    return _HOMES[kind]
 
 
 def covered(kind: str) -> tuple[str, ...]:
@@ -113,8 +124,8 @@ def _registry(kind: str) -> dict[str, type[Part]]:
 @functools.cache
 def _load_kind(kind: str) -> None:
     _registry(kind)
-    home = importlib.import_module(_KINDS[kind].home)
-    for module in pkgutil.walk_packages(home.__path__, home.__name__ + "."):
+    package = importlib.import_module(_HOMES[kind])
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)
     _load_entry_points()
 
@@ -162,10 +173,10 @@ def _import_file_of(kind: str, name: str) -> None:
     """Import the one file that is named like the part, wherever it lies below the home of its kind."""
     if not _NAME.fullmatch(name):  # it comes from a policy: it must not be a pattern, a path or longer than a file name
         return
-    home = importlib.import_module(_KINDS[kind].home)
-    for place in map(Path, home.__path__):
+    package = importlib.import_module(_HOMES[kind])
+    for place in map(Path, package.__path__):
         for file in place.rglob(f"{name.replace('-', '_')}.py"):
-            importlib.import_module(".".join((home.__name__, *file.relative_to(place).with_suffix("").parts)))
+            importlib.import_module(".".join((package.__name__, *file.relative_to(place).with_suffix("").parts)))
 
 
 def _elsewhere(asked: tuple[str, ...], name: str) -> str:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from celosia.parts.part import Counting, Part
+from celosia.parts.part import Memory, Part, PersonUnit
 from celosia.parts.registry import parts
 
 if TYPE_CHECKING:
@@ -18,16 +18,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Threat(Part):
+class Threat(Part, covers=("risk", "attack")):
     """A risk or an attack: what somebody could find out about people in a protected table.
 
     Where a person column is declared, whatever is counted, drawn or averaged is persons, not rows.
     """
 
     kind: ClassVar[str] = "risk or attack"
-    covers: ClassVar[tuple[str, ...]] = ("risk", "attack")
-    persons: ClassVar[Counting] = "counted"
-    in_memory: ClassVar[bool] = True
+    persons: ClassVar[PersonUnit] = "counted"
+    memory: ClassVar[Memory] = "columns"
     bounded: ClassVar[bool] = True
     """Whether it is a share or a chance in [0, 1]; otherwise it keeps its own unit."""
     in_every_report: ClassVar[bool] = False
@@ -46,12 +45,10 @@ class Threat(Part):
         return []
 
 
-class Risk(Threat):
+class Risk(Threat, home="celosia.risk"):
     """A number per record and per file: what a table alone tells about people."""
 
     kind: ClassVar[str] = "risk"
-    home: ClassVar[str] = "celosia.risk"
-    covers: ClassVar[tuple[str, ...]] = ()
     rows_bound: ClassVar[Literal["at least", "at most"] | None] = None
     """Where classes count persons, the value is at least, or at most, what counting rows would give; None: neither."""
 
@@ -102,15 +99,13 @@ def _highest(measure: Callable[[Any, Table], T], key: Callable[[T], Any]) -> Cal
     return highest
 
 
-class Attack(Threat):
+class Attack(Threat, home="celosia.risk.attacks"):
     """What an intruder reaches: a number per record and per file from the original and the protected table.
 
     The original plays what the intruder knows and the truth that their guesses are compared with.
     """
 
     kind: ClassVar[str] = "attack"
-    home: ClassVar[str] = "celosia.risk.attacks"
-    covers: ClassVar[tuple[str, ...]] = ()
     reads: ClassVar[tuple[str, ...]] = ()
     """Methods whose published parameters it uses; empty for a general attack, which knows nothing about the method."""
     discloses: ClassVar[Literal["identity", "value"]] = "identity"

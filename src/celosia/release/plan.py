@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from celosia.errors import CelosiaError, DataError, ParameterError, SchemaError, suggestion
-from celosia.parts import Method, Part, identity, named_columns
+from celosia.parts import Method, Part, identity, named_columns, public_spec
 from celosia.parts.progress import Progress, stage
 from celosia.release.leaving.leaving import further_tables, with_further_tables
 from celosia.release.policy.fitting import refuse_before_formal, refuse_beyond
@@ -104,7 +104,7 @@ class Plan:
                 current = self._apply(current, step)
                 continue
             unplaced |= replayed.unplaced
-            entry = {"step": step.method.name, "parameters": step.method.public_spec()}
+            entry = {"step": step.method.name, "parameters": public_spec(step.method)}
             current = replayed.table.computed().stepped(entry, {"method": step.method}, self.table.first)
         return Replayed(current.suppress(unplaced) if unplaced.any() else current, unplaced)
 
@@ -148,7 +148,7 @@ class Plan:
         if copies and outcome.others:
             raise _not_after(method, copies, "it makes further tables itself")
         copies = {name: _safe(method, _outcome(method, copy, stream).table) for name, copy in copies.items()}
-        entry = {"step": method.name, "parameters": method.public_spec(), **outcome.evidence}
+        entry = {"step": method.name, "parameters": public_spec(method), **outcome.evidence}
         safe = _blank_suppressed(method, outcome.table)
         if safe is not outcome.table:
             entry["blanked"] = safe.suppressed()

@@ -17,7 +17,7 @@ from celosia.data.io.filetypes import type_of
 from celosia.data.spill import sweep_here
 from celosia.errors import DataError, OutputError, PolicyError, RequirementError, explained
 from celosia.methods.bases.domain import cover_hierarchies
-from celosia.parts import Attack
+from celosia.parts import Attack, public_spec, withheld_parameters
 from celosia.parts.progress import Progress, within
 from celosia.release.evidence import evidence, history
 from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
@@ -243,11 +243,11 @@ def _public_steps(steps: Sequence[Step], history: Sequence[Mapping[str, Any]]) -
 
 def _public_step(policy_step: Step, entry: Mapping[str, Any]) -> dict[str, Any]:
     facts = public_evidence(policy_step.method, entry)
-    withheld = policy_step.method.withheld()
+    withheld = withheld_parameters(policy_step.method)
     reason = {"withheld": withheld} if withheld else {}
     return {
         "name": policy_step.name,
-        **policy_step.method.public_spec(),
+        **public_spec(policy_step.method),
         **reason,
         **({"evidence": facts} if facts else {}),
     }

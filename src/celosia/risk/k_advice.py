@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from celosia.parts import Risk
+from celosia.parts import Memory, Risk
 from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class KAdvice(Risk):
     1
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
 
     def value(self, table: Table) -> float:
         """Lodha and Thomas' α."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Risk
+from celosia.parts import Memory, Risk
 from celosia.table.source import Source
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Marketer(Risk):
     (0.6667, 0.2...)
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     population: Source = Field(default=None, description="table of the population with the raw quasi-identifiers")
     size: int | None = Field(default=None, ge=1, description="number of people in the population")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from celosia.parts import Risk
+from celosia.parts import Memory, Risk
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +30,7 @@ class Prosecutor(Risk):
     (1.0, 0.6666666666666666)
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     in_every_report: ClassVar[bool] = True
     rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # no more persons than rows share a class
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from celosia.data.schema import Missing
 from celosia.errors import NotApplicable
-from celosia.parts import Risk
+from celosia.parts import Memory, Risk
 from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Uniqueness(Risk):
     [0.0, 0.25, 0.5]
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     largest: int | None = Field(default=None, ge=1, description="largest subset of the profile; all when not given")
 
     rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # a row alone is a person alone

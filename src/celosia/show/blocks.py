@@ -128,7 +128,7 @@ def _loss_row(finding: Finding, comparison: Comparison) -> tuple[str, ...]:
     """Return a loss with an arrow that compares it with the loss of an unchanged table."""
     least = _identity_value(finding, comparison)
     shown = [value_of(finding, value) for value in (finding.value, least)]
-    return _label(finding), *shown, _arrow(finding.value, least), finding.part.summary().replace("``", "")
+    return _label(finding), *shown, _arrow(finding.value, least), _meaning(finding)
 
 
 def _attack_row(finding: Finding) -> tuple[str, ...]:
@@ -136,14 +136,21 @@ def _attack_row(finding: Finding) -> tuple[str, ...]:
     guess = finding.evidence.get("baseline")
     guess = guess if isinstance(guess, int | float) else None
     shown = [value_of(finding, value) for value in (finding.value, guess)]
-    return _label(finding), *shown, _arrow(finding.value, guess), finding.part.summary().replace("``", "")
+    return _label(finding), *shown, _arrow(finding.value, guess), _meaning(finding)
+
+
+def _meaning(finding: Finding) -> str:
+    """Summary of the measure as plain text."""
+    from celosia.parts import summary
+
+    return summary(finding.part).replace("``", "")
 
 
 def _label(finding: Finding) -> str:
     """Return the measure with the parameters that differ from its defaults."""
-    from celosia.parts import grammar  # not needed for what a terminal shows first
+    from celosia.parts import grammar, public_spec  # not needed for what a terminal shows first
 
-    written = grammar.show(_whole(finding.part.public_spec()))
+    written = grammar.show(_whole(public_spec(finding.part)))
     return written if len(written) <= 60 else str(finding.part.name)
 
 
@@ -399,7 +406,7 @@ def number(value: Any) -> str:
 def _row(finding: Finding) -> tuple[str, str, str]:
     if finding.value is None:
         return finding.part.name, "—", f"not measured: {finding.reason}"
-    meaning = f"{finding.part.summary()} ↓ lower is better".replace("``", "")
+    meaning = f"{_meaning(finding)} ↓ lower is better"
     return finding.part.name, value_of(finding, finding.value), meaning
 
 

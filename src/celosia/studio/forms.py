@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from celosia.errors import InputError, ParameterError
-from celosia.parts import KIND, Part, find, grammar, parts
+from celosia.parts import KIND, Part, find, grammar, parts, summary
 from celosia.parts.columns import ColumnMark
 from celosia.parts.part import marked
 from celosia.parts.registry import covered
@@ -234,7 +234,7 @@ def _options(
     if control in ("column", "columns"):
         return tuple((name, name) for name in columns)
     if control == "part":
-        return tuple((name, cls.summary()) for name, cls in catalogue(shape[KIND]))
+        return tuple((name, summary(cls)) for name, cls in catalogue(shape[KIND]))
     if control == "choice":
         values = shape.get("enum", [shape["const"]] if "const" in shape else ["true", "false"])
         return tuple((str(value), str(value)) for value in values)

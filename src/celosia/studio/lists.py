@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celosia.errors import InputError, UnknownName
-from celosia.parts import Part, find, grammar
+from celosia.parts import Part, find, grammar, home
 from celosia.release.policy.policy import MEASURED_LOSSES, MEASURED_RISKS, Policy, Step
 from celosia.release.report.telling import meaning
 from celosia.release.report.telling import words as report_words
@@ -92,7 +92,7 @@ def choices(name: str, language: str) -> dict[str, list[tuple[str, str]]]:
 
 def _family(cls: type[Part]) -> str:
     """The folder of a part below the home of its kind; empty where it lies in the home itself."""
-    inner = cls.__module__.removeprefix(cls.home).strip(".").split(".")
+    inner = cls.__module__.removeprefix(home(cls.kind)).strip(".").split(".")
     return inner[0] if len(inner) > 1 else ""
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from celosia.parts import find, kinds, parts
+from celosia.parts import find, kinds, parts, summary
 from celosia.release.report.telling import meaning, words
 from celosia.show.look import LANGUAGES
 
@@ -50,7 +50,7 @@ def test_short_names_of_the_field_and_figures_are_kept(kind, name):
     def kept(text):
         return set(re.findall(r"\b\w*[A-Z]{2,}\w*\b|\d+ %|\[0, 1\]", text))
 
-    english = kept(find(kind, name).summary())
+    english = kept(summary(find(kind, name)))
     for language in TRANSLATED:
         assert kept(meaning(find(kind, name), words(language))) == english
 

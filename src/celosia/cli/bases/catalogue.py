@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from celosia.cli.bases.show import console, print_json, print_text
 from celosia.errors import UnknownName
+from celosia.parts import summary
 
 
 def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool) -> None:
@@ -23,7 +24,7 @@ def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool)
         print_json(cls.model_json_schema()) if schema or json else _print_part(cls)
         return
     wanted = [kind] if kind else list(kinds())
-    listing = {each: {n: c.summary() for n, c in parts(each).items()} for each in wanted}
+    listing = {each: {n: summary(c) for n, c in parts(each).items()} for each in wanted}
     if json:
         print_json(listing)
         return
@@ -31,8 +32,8 @@ def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool)
 
     for each, summaries in listing.items():
         table = Table(title=each, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
-        for part, summary in summaries.items():
-            table.add_row(part, summary, *([f"risk by {measured_by(part)}"] if each == "method" else []))
+        for part, sentence in summaries.items():
+            table.add_row(part, sentence, *([f"risk by {measured_by(part)}"] if each == "method" else []))
         console().print(table)
         print_text("")
 

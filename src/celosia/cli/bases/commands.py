@@ -8,6 +8,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from celosia.parts import summary
+
 WORDS = {"str": "TEXT", "int": "INTEGER", "float": "NUMBER", "path": "PATH", "list[str]": "TEXT …"}
 """What stands after an option for a type of Python; a flag has nothing there."""
 
@@ -60,7 +62,7 @@ def names_like(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]
 
     kind = ctx.params.get("kind")
     listed = parts(kind) if kind in kinds() else {}
-    yield from ((name, cls.summary()) for name, cls in listed.items() if name.startswith(incomplete))
+    yield from ((name, summary(cls)) for name, cls in listed.items() if name.startswith(incomplete))
 
 
 def engines_like(incomplete: str) -> list[str]:

@@ -27,7 +27,7 @@ from celosia.cli.bases.options import (
     Weight,
 )
 from celosia.data.credentials import refuse_literal
-from celosia.parts import Credential, Part, grammar
+from celosia.parts import Credential, Part, grammar, marked_fields
 from celosia.show.formulas import plain_docs
 
 
@@ -50,7 +50,7 @@ def _command(cls: type[Any]) -> Callable[..., None]:
     def command(**given: Any) -> None:
         from celosia.cli.protect import protect_file
 
-        for field in cls.fields_marked(Credential):
+        for field in marked_fields(cls, Credential):
             refuse_literal(given.get(_option_name(field)), f"{cls.name}: {field}")
         values = {field: _value(given.pop(option)) for option, field in fields.items() if given.get(option) is not None}
         protect_file(cls(**values), **{k: v for k, v in given.items() if k not in fields})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Columns, Loss
+from celosia.parts import Columns, Loss, Memory
 from celosia.table.pairing import paired_counts, positions, same_numbers, shared_columns
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class AlteredRecords(Loss):
     """
 
     columns: Columns = Field(default=(), description="columns to compare; all shared ones when empty")
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     changed_by_column: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:

@@ -11,7 +11,7 @@ from pydantic import Field
 from celosia.data.schema import Kind
 from celosia.hierarchy.matching import matches
 from celosia.hierarchy.values import Exact, Interval, number, parse
-from celosia.parts import Loss
+from celosia.parts import Loss, Memory
 from celosia.views.comparing.coverage import Coverage, coverages
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class CertaintyPenalty(Loss):
     0.375
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     weights: dict[str, float] = Field(default_factory=dict, description="importance of columns; 1 when not given")
     normalisation: Literal["once", "twice"] = Field(default="once", description="whether d divides once or twice")
 

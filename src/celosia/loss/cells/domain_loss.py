@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Loss
+from celosia.parts import Loss, Memory
 from celosia.views.comparing.coverage import Coverage, column_counts, coverages
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class DomainLoss(Loss):
     0.3333
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     aggregate: Literal["geometric", "arithmetic", "max", "sum", "rank", "balanced"] = Field(
         default="geometric", description="how the columns are combined"
     )

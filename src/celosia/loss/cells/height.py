@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Loss
+from celosia.parts import Loss, Memory
 from celosia.views.comparing.coverage import coverages
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Height(Loss):
     1.0
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     suppressed: bool = Field(default=True, description="whether suppressed records count, at the top")
     bounded: ClassVar[bool] = False
 

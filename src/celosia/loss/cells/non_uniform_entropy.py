@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Loss
+from celosia.parts import Loss, Memory
 from celosia.views.comparing.coverage import Coverage, column_counts, coverages
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class NonUniformEntropy(Loss):
     (0.5, 4.0)
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     normalised: bool = Field(default=True, description="a share of the largest loss, averaged over columns; else bits")
     as_arx: bool = Field(default=False, description="charge suppressed records as ARX does")
 

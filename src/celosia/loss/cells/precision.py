@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from celosia.parts import Loss
+from celosia.parts import Loss, Memory
 from celosia.views.comparing.coverage import coverages
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Precision(Loss):
     0.5
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
 
     def value(self, original: Table, protected: Table) -> float:
         """The mean relative height over records and columns."""

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.hierarchy.values import Everything, parse
-from celosia.parts import Loss
+from celosia.parts import Loss, Memory
 from celosia.views.comparing.coverage import Coverage, column_counts, coverages, lost_records
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Suppression(Loss):
     0.5
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     of: Literal["records", "cells"] = Field(default="records", description="what is counted")
 
     def value(self, original: Table, protected: Table) -> float:

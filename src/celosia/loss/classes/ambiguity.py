@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from celosia.parts import Loss
+from celosia.parts import Loss, Memory
 from celosia.views.comparing.coverage import log_areas, lost_records
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Ambiguity(Loss):
     (4.0, 8.0)
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     bounded: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:

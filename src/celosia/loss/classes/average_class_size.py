@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Loss
+from celosia.parts import Loss, Memory
 from celosia.views.comparing.coverage import class_cells, lost_records
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class AverageClassSize(Loss):
     1.3333333333333333
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     k: int | None = Field(default=None, ge=1, description="divide by this k, so that the ideal is 1")
     bounded: ClassVar[bool] = False
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from celosia.parts import Loss
+from celosia.parts import Loss, Memory
 from celosia.views.comparing.coverage import class_cells, log_areas, lost_records
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class KullbackLeibler(Loss):
     0.1887
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     bounded: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:

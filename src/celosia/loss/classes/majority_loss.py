@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import SchemaError
-from celosia.parts import Column, Loss
+from celosia.parts import Column, Loss, Memory
 from celosia.views.comparing.coverage import lost_records
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class MajorityLoss(Loss):
     0.25
     """
 
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     target: Column | None = Field(
         default=None, description="column to be predicted; the only sensitive one when not given"
     )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Columns, Loss
+from celosia.parts import Columns, DecidedByOneRecord, Loss
 from celosia.views.comparing.comparable import number_columns, samples
 
 if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class ProbabilisticLoss(Loss):
+class ProbabilisticLoss(DecidedByOneRecord, Loss):
     r"""How unlikely the statistics of the protected table are for a sample of the original (PIL).
 
     .. math:: \mathrm{PIL} = \tfrac15 \left( \mathrm{pil}(Q) + \mathrm{pil}(\bar x) + \mathrm{pil}(s^2) +
@@ -35,7 +35,6 @@ class ProbabilisticLoss(Loss):
     (0.0, True)
     """
 
-    one_record_decides: ClassVar[bool] = True
     columns: Columns = Field(default=(), description="numeric columns; all shared ones when empty")
     scope: Literal["joint", "per-column"] = Field(default="joint", description="all columns together, or each alone")
     density: Literal["kernel", "normal"] = Field(default="kernel", description="density of the original at a quantile")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
 from celosia.loss.bases.learning import is_number, labels, predictors, tree
 from celosia.loss.use.agreement import Tree, interval_overlap, least_squares, tree_overlap
-from celosia.parts import Column, Columns, Loss
+from celosia.parts import Column, Columns, DecidedByOneRecord, Loss
 from celosia.views.comparing.comparable import number_columns, samples
 from celosia.views.comparing.features import features
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class TreeDifference(Loss):
+class TreeDifference(DecidedByOneRecord, Loss):
     r"""How much of a decision tree is not found again when it is grown on the protected table.
 
     .. math:: 1 - \frac{\sum_{v \in T \cap T'} \min(w_v, w'_v)}{\max(\sum_T w_v, \sum_{T'} w'_v)}
@@ -34,7 +34,6 @@ class TreeDifference(Loss):
     (0.0, 1.0)
     """
 
-    one_record_decides: ClassVar[bool] = True
     target: Column = Field(description="column to predict")
     predictors: Columns = Field(default=(), description="columns to predict from; all other shared ones when empty")
     tolerance: float = Field(default=0.1, ge=0, description="thresholds that count as equal, in standard deviations")
@@ -62,7 +61,7 @@ class TreeDifference(Loss):
         return tree_overlap(trees[0], trees[1], self.tolerance)
 
 
-class ClusterDisagreement(Loss):
+class ClusterDisagreement(DecidedByOneRecord, Loss):
     r"""How differently k-means parts the records when it learns from the protected table (adjusted Rand).
 
     .. math:: 1 - \mathrm{ARI}(C, C')
@@ -77,7 +76,6 @@ class ClusterDisagreement(Loss):
     0.0
     """
 
-    one_record_decides: ClassVar[bool] = True
     columns: Columns = Field(default=(), description="columns of any kind; all shared ones when empty")
     clusters: int = Field(default=5, ge=2, description="number of clusters")
     seed: int = Field(default=0, ge=0, description="chooses the first centres")
@@ -103,7 +101,7 @@ class ClusterDisagreement(Loss):
         return min(1.0, max(0.0, 1 - float(adjusted_rand_score(*parted))))
 
 
-class CoefficientOverlap(Loss):
+class CoefficientOverlap(DecidedByOneRecord, Loss):
     r"""How little the confidence intervals of regression coefficients overlap, mean over coefficients.
 
     .. math:: 1 - \frac1p \sum_j \tfrac12 \left( \frac{|I_j \cap I'_j|}{|I_j|} + \frac{|I_j \cap I'_j|}{|I'_j|} \right)
@@ -119,7 +117,6 @@ class CoefficientOverlap(Loss):
     0.0
     """
 
-    one_record_decides: ClassVar[bool] = True
     target: Column = Field(description="numeric column that is explained")
     predictors: Columns = Field(default=(), description="numeric columns; all other shared ones when empty")
     level: float = Field(default=0.95, gt=0, lt=1, description="confidence of the intervals")

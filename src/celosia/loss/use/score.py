@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from celosia.parts import Counting, Loss, Threat, build
+from celosia.parts import Loss, PersonUnit, Threat, build
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -35,7 +35,7 @@ class Score(Loss):
     loss: Loss | None = Field(default=None, description="what is lost; probabilistic-loss when not given")
     risk: Threat | None = Field(default=None, description="what an intruder can do; disclosure-risk when not given")
     weight: float = Field(default=0.5, ge=0, le=1, description="weight of the loss; the rest is that of the risk")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     bounded: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from celosia.data.engines.engine import RECORD, ROWS
 from celosia.errors import DataError, ParameterError
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Memory, Method, PersonUnit
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ class InBlocks(Method):
     near: Columns = Field(
         default=(), description="numeric columns by which blocks are cut; those that the method overwrites unless given"
     )
-    persons: ClassVar[Counting] = "counted"
-    in_memory: ClassVar[bool] = False
+    persons: ClassVar[PersonUnit] = "counted"
+    memory: ClassVar[Memory] = "none"
     changes: ClassVar[tuple[str, ...]] = ()
     refusal: ClassVar[str] = "each block was worked on with all its records"
 
@@ -62,7 +62,7 @@ class InBlocks(Method):
     def _some_blocks(self) -> InBlocks:
         if not self.by and self.size is None:
             raise ParameterError("in-blocks: give by (columns) or size (a number), or there is one block.")
-        if not self.method.blockable:
+        if self.method.memory != "blocks":
             raise ParameterError(f"in-blocks: {self.method.name} cannot be applied to blocks: {_why(self.method)}.")
         return self
 
@@ -112,7 +112,7 @@ class InBlocks(Method):
 
 
 def _why(method: Method) -> str:
-    return "it makes other rows or further tables" if method.in_memory else "it needs no block"
+    return "it makes other rows or further tables" if method.memory == "columns" else "it needs no block"
 
 
 def _numbered(engine: Any, frame: Any, by: tuple[str, ...]) -> Any:

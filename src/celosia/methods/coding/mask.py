@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from celosia.methods.bases.by_rows import EACH_CELL
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, CountsRows, Memory, Method, PersonUnit
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Mask(Method):
     width: int | None = Field(default=None, ge=1, description="number of signs, whatever the length of the value")
     sign: str = Field(default="*", pattern=r"^[^$\\]$", description="the sign that replaces a character, not $ or \\")
     public_evidence: ClassVar[frozenset[str]] = frozenset({"masked"})
-    rows_because: ClassVar[str] = EACH_CELL
-    in_memory: ClassVar[bool] = False
+    persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
+    memory: ClassVar[Memory] = "none"
     row_wise: ClassVar[bool] = True
 
     def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.cells import numbers, put, refuse_constant, units
-from celosia.parts import Method, SuitedColumns
+from celosia.parts import CountsRows, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class MultivariateTopCode(Method):
     )
     alpha: float = Field(default=0.025, gt=0, lt=1, description="share of a normal cloud that lies outside the ellipse")
     robust: bool = Field(default=True, description="robust centre and scatter instead of mean and covariance")
-    rows_because: ClassVar[str] = "each row is pulled towards the middle of all rows"
+    persons: ClassVar[PersonUnit] = CountsRows("each row is pulled towards the middle of all rows")
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "the ellipse is fitted to all records"
 

@@ -15,7 +15,7 @@ from celosia import files
 from celosia.data.credentials import SHORTEST_KEY, is_reference, key_bytes
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.by_rows import EACH_CELL
-from celosia.parts import Columns, Credential, Method, Place
+from celosia.parts import Columns, CountsRows, Credential, Method, PersonUnit, Place
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Pseudonymise(Method):
     domain: str = Field(default="", description="name of what is identified; other domains get other pseudonyms")
     reverse: bool = Field(default=True, description="keep the table that leads back in the private record")
     public_evidence: ClassVar[frozenset[str]] = frozenset({"replaced"})
-    rows_because: ClassVar[str] = EACH_CELL
+    persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
     refusal: ClassVar[str] = "its key came from the seed and the data of that run. Give key or key_file to link files"
 
     @model_validator(mode="after")

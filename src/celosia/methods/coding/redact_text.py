@@ -9,7 +9,7 @@ from pydantic import Field
 
 from celosia.errors import DataError
 from celosia.methods.bases.by_rows import EACH_CELL
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, CountsRows, Method, PersonUnit
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class RedactText(Method):
     """
 
     columns: Columns = Field(min_length=1, description="columns of text")
-    rows_because: ClassVar[str] = EACH_CELL
+    persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
 
     def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each record by itself."""

@@ -11,10 +11,11 @@ from pydantic import Field
 
 from celosia.errors import DataError
 from celosia.methods.bases.by_rows import EACH_CELL
-from celosia.parts import Method, SuitedColumns
+from celosia.parts import CountsRows, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    from celosia.data.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -42,12 +43,11 @@ class Round(Method):
     )
     base: float = Field(gt=0, allow_inf_nan=False, description="results are multiples of it")
     way: Literal["nearest", "down", "up", "random"] = Field(default="nearest", description="which multiple is taken")
-    rows_because: ClassVar[str] = EACH_CELL
+    persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
 
-    @property
-    def in_memory(self) -> bool:  # type: ignore[override]
-        """Random draws are made by record ids."""
+    def needs_memory(self, schema: Schema) -> bool:  # noqa: ARG002
+        """Random rounding draws by record ids."""
         return self.way == "random"
 
     def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002

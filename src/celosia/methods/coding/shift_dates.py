@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from celosia.data.credentials import is_reference, key_bytes
 from celosia.errors import DataError, ParameterError
-from celosia.parts import Column, Counting, Credential, Method, SuitedColumns
+from celosia.parts import Column, Credential, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ShiftDates(Method):
     )
     suits: ClassVar[tuple[str, ...]] = ("date",)
     public_evidence: ClassVar[frozenset[str]] = frozenset({"shifted", "consistent by"})
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     refusal: ClassVar[str] = "its shifts came from the seed and the data of that run. Give key to shift files alike"
 
     @model_validator(mode="after")

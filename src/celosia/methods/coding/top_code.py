@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
-from celosia.parts import Method, SuitedColumns
+from celosia.parts import CountsRows, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ class _Coding(Method):
     )
     quantile: float | None = Field(default=None, gt=0, lt=1, description="the limit as a quantile of each column")
     replacement: int | float | str | None = Field(default=None, description="what stands for values beyond the limit")
-    rows_because: ClassVar[str] = "a limit is put on each cell; a quantile is one of rows"
+    persons: ClassVar[PersonUnit] = CountsRows("a limit is put on each cell; a quantile is one of rows")
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field
 
 from celosia.errors import DataError
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Method, PersonUnit
 from celosia.table import Outcome
 from celosia.views.boxes.separation import separate
 
@@ -50,7 +50,7 @@ class Anatomise(Method):
     l: int = Field(default=2, ge=2, description="no value may have more than 1/l of a group")
     columns: Columns | None = Field(default=None, description="sensitive columns to set apart; all declared ones")
     groups: Literal["near", "buckets"] = Field(default="near", description="how records are grouped")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     changes: ClassVar[tuple[str, ...]] = ()  # the sensitive columns are taken out
     refusal: ClassVar[str] = (
         "the counts of their sensitive values are published already, and new groups would be another release. Run the "

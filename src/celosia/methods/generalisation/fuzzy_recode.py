@@ -11,7 +11,7 @@ from pydantic import Field
 from celosia.errors import DataError, ParameterError
 from celosia.mathematics.fuzzy.coding import FuzzyCoding, Partition, facts, known_degrees
 from celosia.mathematics.fuzzy.labels import Language, linguistic_labels
-from celosia.parts import Method, SuitedColumns
+from celosia.parts import CountsRows, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ class FuzzyRecode(FuzzyCoding, Method):
         default=None, ge=1, le=3, description="decimals of the published memberships; none: labels only"
     )
 
-    rows_because: ClassVar[str] = "each cell gets the degrees of its own value; clusters are those of rows"
+    persons: ClassVar[PersonUnit] = CountsRows(
+        "each cell gets the degrees of its own value; clusters are those of rows"
+    )
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"cells": (3, 5, 8)}
     suits: ClassVar[tuple[str, ...]] = ("hierarchy", "numeric")
 

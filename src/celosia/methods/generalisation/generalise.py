@@ -16,7 +16,7 @@ from celosia.methods.bases.class_aggregates import Aggregate, aggregated
 from celosia.methods.bases.quasi_codes import QuasiCodes, quasi_codes
 from celosia.methods.bases.relabelling import by_level
 from celosia.methods.bases.suppressing import _SuppressingMethod
-from celosia.parts import Counting, Loss, Model, build
+from celosia.parts import Loss, Model, PersonUnit, build
 from celosia.search.lattice.aggregates import with_aggregates
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.explanation import explored, how_good
@@ -94,23 +94,21 @@ class Generalise(_SuppressingMethod):
     drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
     public_evidence: ClassVar[frozenset[str]] = frozenset({"levels"})
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20)),
         "suppress": (0.0, 0.05),
     }
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
 
-    @property
-    def in_memory(self) -> bool:  # type: ignore[override]
-        """Combinations are enough unless records have wishes or values of their own, or a population is counted in."""
-        counted = any(model.people() is not None for model in self.require)
-        return self.target is not None or bool(self.aggregate) or counted
-
     def needs_memory(self, schema: Schema) -> bool:
-        """A loss that counts a column looks at the rows of persons."""
+        """Combinations are enough, unless records have targets or values of their own, or a population is counted.
+
+        A loss that counts a column needs the rows of persons.
+        """
+        population = any(model.people() is not None for model in self.require)
         counted = self.objective is not None and bool(self.objective.counts())
-        return self.in_memory or (counted and schema.person is not None)
+        return self.target is not None or bool(self.aggregate) or population or (counted and schema.person is not None)
 
     def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """The class sizes of ``target``."""

@@ -13,7 +13,7 @@ from celosia.methods.bases.quasi_codes import QuasiCodes, QuasiColumn, quasi_cod
 from celosia.methods.bases.relabelling import by_class
 from celosia.methods.bases.suppressing import _SuppressingMethod
 from celosia.methods.generalisation.generalise import level_range, patience, unmet
-from celosia.parts import Counting, Model
+from celosia.parts import Model, PersonUnit
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.explanation import how_good
 from celosia.search.lattice.objective import ColumnObjective
@@ -63,7 +63,7 @@ class LocalGeneralise(_SuppressingMethod):
     budget_seconds: float | None = Field(default=None, gt=0, description="stop looking after so many seconds")
     drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
 
     def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """The class sizes of ``target``."""

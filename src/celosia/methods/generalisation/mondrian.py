@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError, RequirementError
-from celosia.parts import Counting, Method, Model
+from celosia.parts import Memory, Method, Model, PersonUnit
 from celosia.table import Outcome
 from celosia.table.targets import Target, targets, wished
 
@@ -66,8 +66,8 @@ class Mondrian(Method):
     )
     weights: dict[str, float] = Field(default={}, description="columns with a weight above 1 are cut more often")
     target: Target = Field(default=None, description="class size that each record asks for: a column or an array")
-    blockable: ClassVar[bool] = True
-    persons: ClassVar[Counting] = "counted"
+    memory: ClassVar[Memory] = "blocks"
+    persons: ClassVar[PersonUnit] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20))
     }

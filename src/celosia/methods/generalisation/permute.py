@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Method, PersonUnit
 from celosia.table import Outcome
 from celosia.views.boxes.separation import separate
 
@@ -45,7 +45,7 @@ class Permute(Method):
     columns: Columns | None = Field(default=None, description="columns to shuffle; all sensitive ones when not given")
     groups: Literal["near", "buckets"] = Field(default="near", description="how groups are formed when l is given")
     together: bool = Field(default=True, description="shuffle all columns with the same permutation")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     refusal: ClassVar[str] = "values change places inside groups of records"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from celosia.errors import DataError, ParameterError
 from celosia.hierarchy.ends import coarse_breaks, outer_ends
 from celosia.methods.bases.by_rows import EACH_CELL
 from celosia.methods.bases.domain import canonical_numbers
-from celosia.parts import Column, Method, Private
+from celosia.parts import Column, CountsRows, Memory, Method, PersonUnit, Private
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ class Recode(Method):
         default="round", description="ends of bins: round numbers, or those of the data, which show extreme values"
     )
     public_evidence: ClassVar[frozenset[str]] = frozenset({"level", "intervals"})
-    rows_because: ClassVar[str] = EACH_CELL
-    in_memory: ClassVar[bool] = False
+    persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
+    memory: ClassVar[Memory] = "none"
 
     @property
     def row_wise(self) -> bool:  # type: ignore[override]

@@ -10,7 +10,7 @@ from pydantic import Field
 from celosia.classes import STAR
 from celosia.errors import ParameterError, RequirementError, SchemaError
 from celosia.hierarchy.values import OneOf
-from celosia.parts import Column, Columns, Counting, Method
+from celosia.parts import Column, Columns, Method, PersonUnit
 from celosia.table import Outcome
 from celosia.table.targets import Target, targets
 
@@ -64,7 +64,7 @@ class TreeGeneralise(Method):
     rest: Literal["suppress", "refuse"] = Field(
         default="suppress", description="what happens to what is left at the root"
     )
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     refusal: ClassVar[str] = "classes are joined until every record of the file has company"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:

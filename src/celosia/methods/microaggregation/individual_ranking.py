@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from celosia.methods.bases.grouping import columns, grouped, loss
-from celosia.parts import Columns, Counting, Method, SuitedColumns
+from celosia.parts import Columns, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class IndividualRanking(Method):
     k: int = Field(default=3, ge=2, description="smallest group size")
     optimal: bool = Field(default=True, description="runs with the least loss instead of runs of exactly k")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
-    blockable: ClassVar[bool] = True
-    persons: ClassVar[Counting] = "counted"
+    memory: ClassVar[Memory] = "blocks"
+    persons: ClassVar[PersonUnit] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10, 20)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "a value is the mean of its neighbours in the file"

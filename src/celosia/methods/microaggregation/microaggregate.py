@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped, scaled
-from celosia.parts import Columns, Counting, Method, SuitedColumns
+from celosia.parts import Columns, Memory, Method, PersonUnit, SuitedColumns
 from celosia.parts.progress import watched
 from celosia.table import Outcome
 
@@ -63,8 +63,8 @@ class Microaggregate(Method):
         description="proposals per record of the quality search; by the number of records if not given",
     )
     within: Columns = Field(default=(), description="group only records that agree on these columns")
-    blockable: ClassVar[bool] = True
-    persons: ClassVar[Counting] = "counted"
+    memory: ClassVar[Memory] = "blocks"
+    persons: ClassVar[PersonUnit] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 4, 5, 7, 10, 15, 20)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "a value is the mean of a group of records"

@@ -14,7 +14,7 @@ from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.methods.bases.cells import Impossible, as_column, created, numbers, strata, units
 from celosia.methods.bases.grouping import Persons, sizes
 from celosia.methods.bases.units import Units
-from celosia.parts import Columns, Counting, Method, SuitedColumns
+from celosia.parts import Columns, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ class MixedMicroaggregate(Method):
     aggregate: dict[str, Aggregate] = Field(default={}, description="what stands for a group, by column")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
-    blockable: ClassVar[bool] = True
-    persons: ClassVar[Counting] = "counted"
+    memory: ClassVar[Memory] = "blocks"
+    persons: ClassVar[PersonUnit] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10)}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
     refusal: ClassVar[str] = "a cell stands for a group of records"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped
-from celosia.parts import Column, Columns, Counting, Method
+from celosia.parts import Column, Columns, Memory, Method, PersonUnit
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class OptimalUnivariate(Method):
     column: Column = Field(description="the numeric column")
     k: int = Field(default=3, ge=2, description="smallest group size")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
-    blockable: ClassVar[bool] = True
-    persons: ClassVar[Counting] = "counted"
+    memory: ClassVar[Memory] = "blocks"
+    persons: ClassVar[PersonUnit] = "counted"
     refusal: ClassVar[str] = "a value is the mean of a group of records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped, scaled
-from celosia.parts import Columns, Counting, Method, SuitedColumns
+from celosia.parts import Columns, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class ProjectionMicroaggregate(Method):
     k: int = Field(default=3, ge=2, description="smallest group size")
     optimal: bool = Field(default=False, description="runs with the least loss along the component, not of k each")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
-    blockable: ClassVar[bool] = True
-    persons: ClassVar[Counting] = "counted"
+    memory: ClassVar[Memory] = "blocks"
+    persons: ClassVar[PersonUnit] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "a value is the mean of a group of records"

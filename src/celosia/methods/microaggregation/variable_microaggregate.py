@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped, scaled
-from celosia.parts import Columns, Counting, Method, SuitedColumns
+from celosia.parts import Columns, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class VariableMicroaggregate(Method):
     aggregate: Literal["mean", "median", "medoid"] = Field(default="mean", description="what stands for a group")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    blockable: ClassVar[bool] = True
-    persons: ClassVar[Counting] = "counted"
+    memory: ClassVar[Memory] = "blocks"
+    persons: ClassVar[PersonUnit] = "counted"
     refusal: ClassVar[str] = "a value is the mean of a group of records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002

@@ -11,7 +11,7 @@ from pydantic import Field
 from celosia.errors import DataError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import bounds, numbers, put, refuse_constant, units
-from celosia.parts import Method, SuitedColumns
+from celosia.parts import CountsRows, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class CorrelatedNoise(Method):
     p: float = Field(default=0.1, gt=0, description="covariance of the noise as a share of the covariance of the data")
     keep_variance: bool = Field(default=False, description="shrink the result so that variances stay (Kim)")
     keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")
-    rows_because: ClassVar[str] = NOISE_PER_ROW
-    blockable: ClassVar[bool] = True
+    persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
+    memory: ClassVar[Memory] = "blocks"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.05, 0.1, 0.2, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "its noise has the covariance of all records"

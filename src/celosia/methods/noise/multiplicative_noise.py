@@ -11,7 +11,7 @@ from pydantic import Field
 from celosia.errors import ParameterError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import as_column, bounds, numbers, refuse_constant, units
-from celosia.parts import Method, SuitedColumns
+from celosia.parts import CountsRows, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class MultiplicativeNoise(Method):
     shape: Literal["log-normal", "truncated-normal"] = Field(
         default="log-normal", description="distribution of the factor"
     )
-    rows_because: ClassVar[str] = NOISE_PER_ROW
+    persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.05, 0.1, 0.2)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "its noise has a share of the variance of all records"

@@ -22,7 +22,7 @@ from celosia.methods.bases.cells import (
     refuse_level,
     units,
 )
-from celosia.parts import Method, SuitedColumns
+from celosia.parts import CountsRows, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -60,20 +60,15 @@ class Noise(Method):
     scope: Literal["all", "outliers"] = Field(default="all", description="which records get noise")
     share: float = Field(default=0.01, gt=0, lt=1, description="share of a normal cloud that counts as outliers")
     keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")
-    rows_because: ClassVar[str] = NOISE_PER_ROW
-    blockable: ClassVar[bool] = True
+    persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
+    memory: ClassVar[Memory] = "blocks"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "its noise has a share of the variance of all records"
 
-    @property
-    def in_memory(self) -> bool:  # type: ignore[override]
-        """Outliers are told by all records together."""
-        return self.scope == "outliers"
-
     def needs_memory(self, schema: Schema) -> bool:
-        """Members of a household are looked for among all records."""
-        return self.in_memory or schema.household is not None
+        """Outliers and members of a household are found among all records."""
+        return self.scope == "outliers" or schema.household is not None
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Add the noise."""

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import bounds, numbers, put, refuse_constant, refuse_missing, strata, units
-from celosia.parts import Columns, Method, SuitedColumns
+from celosia.parts import Columns, CountsRows, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class OrthogonalMask(Method):
     p: float = Field(default=0.1, gt=0, le=2, description="mean squared change as a share of the variance")
     block: int = Field(default=9, ge=4, le=64, description="records that are mixed with each other")
     within: Columns = Field(default=(), description="mix only records that agree on these columns")
-    rows_because: ClassVar[str] = NOISE_PER_ROW
+    persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.05, 0.1, 0.2, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "records are rotated together"

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from celosia.errors import ParameterError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import as_column, bounds, numbers, strata, units
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, CountsRows, Method, PersonUnit
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class RandomPerturbation(Method):
     shuffle: Columns = Field(default=(), description="columns that are shuffled together")
     within: Columns = Field(default=(), description="shuffle only among records that agree on these columns")
     public_evidence: ClassVar[frozenset[str]] = frozenset({"guarantee"})
-    rows_because: ClassVar[str] = NOISE_PER_ROW
+    persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
     changes: ClassVar[tuple[str, ...]] = ("jitter", "shuffle")
     refusal: ClassVar[str] = "values change places between records"
 

@@ -16,7 +16,7 @@ from celosia.data.schema import Schema
 from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.methods.bases.domain import Domain, covered_texts, described
 from celosia.methods.bases.quasi_codes import QuasiColumn, coded_column
-from celosia.parts import Counting, Method
+from celosia.parts import Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -61,7 +61,7 @@ class DpGeneralise(Method):
     search: float = Field(default=0.1, gt=0, lt=1, description="share of epsilon that is spent on choosing the levels")
     levels: dict[str, int] = Field(default_factory=dict, description="column → level, for all columns or for none")
     candidates: int = Field(default=300, ge=1, le=100_000, description="most combinations of levels that are compared")
-    persons: ClassVar[Counting] = "refused"
+    persons: ClassVar[PersonUnit] = "refused"
     rows: ClassVar[Rows] = "subset"
     formal: ClassVar[bool] = True
     formal_table: ClassVar[bool] = True

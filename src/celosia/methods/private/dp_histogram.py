@@ -20,7 +20,7 @@ from celosia.methods.bases.dp_cells import (
     published,
     text_cells,
 )
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -64,7 +64,7 @@ class DpHistogram(Method):
     values: dict[str, tuple[Any, ...]] = Field(default_factory=dict, description="column → all values it can take")
     rows_per_person: int = Field(default=1, ge=1, description="most records that one person contributes")
     tidy: bool = Field(default=True, description="make the counts non-negative whole numbers with the noisy total")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     rows: ClassVar[Rows] = "new"
     formal: ClassVar[bool] = True
     formal_table: ClassVar[bool] = True

@@ -10,7 +10,7 @@ from pydantic import Field
 from celosia.errors import ParameterError
 from celosia.mathematics.budget.neighbours import Neighbours
 from celosia.methods.bases.dp_cells import COUNT, check_columns, consistent, counted, filled, public_values, published
-from celosia.parts import Counting, Method
+from celosia.parts import Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -49,7 +49,7 @@ class DpMarginals(Method):
     neighbours: Neighbours = Field(default="add-remove", description="who differs from whom by one person")
     values: dict[str, tuple[Any, ...]] = Field(default_factory=dict, description="column → all values it can take")
     rows_per_person: int = Field(default=1, ge=1, description="most records that one person contributes")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     rows: ClassVar[Rows] = "new"
     formal: ClassVar[bool] = True
     formal_table: ClassVar[bool] = True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, CountsRows, Memory, Method, PersonUnit
 
 if TYPE_CHECKING:
     from celosia.streams import Stream
@@ -26,9 +26,9 @@ class Drop(Method):
 
     columns: Columns = Field(default=(), description="columns to leave out; the identifiers when empty")
     public_evidence: ClassVar[frozenset[str]] = frozenset({"dropped"})
-    rows_because: ClassVar[str] = "whole columns are left out"
+    persons: ClassVar[PersonUnit] = CountsRows("whole columns are left out")
     changes: ClassVar[tuple[str, ...]] = ()
-    in_memory: ClassVar[bool] = False
+    memory: ClassVar[Memory] = "none"
     row_wise: ClassVar[bool] = True
 
     def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from celosia.data.schema import Missing
 from celosia.errors import DataError, ParameterError, RequirementError, UnknownName
-from celosia.parts import Column, Counting, Method
+from celosia.parts import Column, Method, PersonUnit
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class LocalSuppress(Method):
     budget_seconds: float | None = Field(
         default=None, gt=0, description="time for an integer program that proves how few cells are possible"
     )
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (2, 3, 5)}
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
     refusal: ClassVar[str] = "cells are blanked until every record of the file has company"

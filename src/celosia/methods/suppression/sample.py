@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
 from celosia.methods.bases.conditions import check_one_way, drawn
-from celosia.parts import Column, Counting, Method
+from celosia.parts import Column, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -39,7 +39,7 @@ class Sample(Method):
     )
     within: Column | None = Field(default=None, description="column of the strata in which the share is exact")
     reweigh: bool = Field(default=True, description="divide the weight column by the share that was kept")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     rows: ClassVar[Rows] = "subset"
     refusal: ClassVar[str] = (
         "the draw is over the file as a whole: draw from the new records before, with a policy of their own"

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import DataError, UnknownName
 from celosia.methods.bases.conditions import Condition, check_one_way, drawn, records_where
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 from celosia.table.source import Source, open_source
@@ -41,7 +41,7 @@ class Subset(Method):
     size: int | None = Field(default=None, ge=1, description="number of records or persons, at random")
     matching: Source = Field(default=None, description="table whose records are kept")
     on: Columns = Field(default=(), description="columns that are compared with it; all common ones when empty")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     rows: ClassVar[Rows] = "subset"
     refusal: ClassVar[str] = (
         "it chooses from the file as a whole: choose from the new records before, with a policy of their own"

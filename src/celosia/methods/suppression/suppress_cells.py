@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
 from celosia.methods.bases.conditions import Condition, records_where
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Method, PersonUnit
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class SuppressCells(Method):
     where: Condition = Field(default=None, description="condition as in SQL, such as age > 80 AND sex = 'F'")
     fewer_than: int | None = Field(default=None, ge=2, description="blank values that fewer records have")
     by: Literal["missing", "star"] = Field(default="missing", description="what stands in a blanked cell")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     refusal: ClassVar[str] = "rare values (fewer_than) are counted over all records"
 
     @model_validator(mode="after")

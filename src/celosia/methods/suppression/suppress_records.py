@@ -10,7 +10,7 @@ from pydantic import Field
 from celosia.data.schema import Missing
 from celosia.errors import ParameterError, RequirementError
 from celosia.methods.bases.suppressing import _SuppressingMethod
-from celosia.parts import Counting, Model
+from celosia.parts import Model, PersonUnit
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -38,17 +38,13 @@ class SuppressRecords(_SuppressingMethod):
     require: tuple[Model, ...] = Field(min_length=1, description="requirements that every class must meet")
     drop: bool = Field(default=False, description="remove the rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     refusal: ClassVar[str] = "records are suppressed for the classes of their own file: run the policy on the new one"
 
-    @property
-    def in_memory(self) -> bool:  # type: ignore[override]
-        """Classes are enough, unless a population is counted in, or records are compared with one another."""
-        return any(model.in_memory or model.people() is not None for model in self.require)
-
     def needs_memory(self, schema: Schema) -> bool:
-        """Where a missing value may be anything there are no classes."""
-        return self.in_memory or schema.reading() != Missing.CATEGORY
+        """Classes are enough, unless a population is counted, records are compared, or a missing value may be any."""
+        needed = any(model.needs_memory(schema) or model.people() is not None for model in self.require)
+        return needed or schema.reading() != Missing.CATEGORY
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Suppress what violates, until nothing does."""

@@ -13,7 +13,7 @@ from celosia.data.engines.engine import RECORD
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import Impossible, combined, created, strata, units
-from celosia.parts import Columns, Method, SuitedColumns
+from celosia.parts import Columns, CountsRows, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 from celosia.table.source import Source, open_source
 
@@ -66,8 +66,8 @@ class Pram(Method):
     invariant: bool = Field(default=True, description="change a given matrix so that expected counts stay")
     within: Columns = Field(default=(), description="randomise only among categories of records that agree on these")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
-    rows_because: ClassVar[str] = NOISE_PER_ROW
-    blockable: ClassVar[bool] = True
+    persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
+    memory: ClassVar[Memory] = "blocks"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"diagonal": (0.9, 0.8, 0.7, 0.6, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")
     refusal: ClassVar[str] = "the transition matrix keeps the frequencies of all records"
@@ -78,14 +78,9 @@ class Pram(Method):
             raise ParameterError(f"pram: a matrix is for one column, got {len(self.columns)}.")
         return self
 
-    @property
-    def in_memory(self) -> bool:  # type: ignore[override]
-        """Conditions are looked at before and after."""
-        return bool(self.impossible)
-
     def needs_memory(self, schema: Schema) -> bool:
-        """Members of a household are looked for among all records."""
-        return self.in_memory or schema.household is not None
+        """Conditions and members of a household are checked over all records."""
+        return bool(self.impossible) or schema.household is not None
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Draw the new categories."""

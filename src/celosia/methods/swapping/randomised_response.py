@@ -12,7 +12,7 @@ from celosia.classes import group
 from celosia.errors import ParameterError
 from celosia.methods.bases.domain import Domain, canonical_texts, described
 from celosia.methods.bases.units import Units
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Method, PersonUnit
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class RandomisedResponse(Method):
     categories: dict[str, tuple[Any, ...]] = Field(default={}, description="column → all categories that it may have")
     rows_per_person: int = Field(default=1, ge=1, description="most answers of one person per column")
     household: Columns = Field(default=(), description="columns that belong to households: one answer for each")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     formal: ClassVar[bool] = True
     refusal: ClassVar[str] = "further answers are another release with a cost of its own"
 

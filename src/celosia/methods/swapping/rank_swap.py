@@ -12,7 +12,7 @@ from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.by_rows import EXCHANGED
 from celosia.methods.bases.cells import Impossible, created, strata, units
 from celosia.methods.bases.units import Units
-from celosia.parts import Columns, Method, SuitedColumns
+from celosia.parts import Columns, CountsRows, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ class RankSwap(Method):
     step: Literal["uniform", "normal", "buckets"] = Field(default="uniform", description="how far a partner is sought")
     within: Columns = Field(default=(), description="exchange only between records that agree on these columns")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
-    rows_because: ClassVar[str] = EXCHANGED
-    blockable: ClassVar[bool] = True
+    persons: ClassVar[PersonUnit] = CountsRows(EXCHANGED)
+    memory: ClassVar[Memory] = "blocks"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"window": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "date")
     refusal: ClassVar[str] = "values change places between records"

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.cells import Impossible, combined, created
 from celosia.methods.bases.units import Units, distinct_counts, units_of
-from celosia.parts import Columns, Counting, Method, Private
+from celosia.parts import Columns, Method, PersonUnit, Private
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class RecordSwap(Method):
     )
     relax: bool = Field(default=True, description="drop columns of similar for households that find no partner")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     changes: ClassVar[tuple[str, ...]] = ("geography",)
     refusal: ClassVar[str] = "records change places with each other"
 

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.by_rows import EXCHANGED
 from celosia.methods.bases.cells import as_column, numbers, units
-from celosia.parts import Columns, Method, SuitedColumns
+from celosia.parts import Columns, CountsRows, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ class Shuffle(Method):
     )
     given: Columns = Field(default=(), description="columns whose relation to the shuffled ones is kept")
     public_evidence: ClassVar[frozenset[str]] = frozenset({"given"})
-    rows_because: ClassVar[str] = EXCHANGED
-    blockable: ClassVar[bool] = True
+    persons: ClassVar[PersonUnit] = CountsRows(EXCHANGED)
+    memory: ClassVar[Memory] = "blocks"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"given": ((),)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     refusal: ClassVar[str] = "values change places between records"

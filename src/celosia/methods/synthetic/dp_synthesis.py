@@ -18,7 +18,7 @@ from celosia.mathematics.budget.neighbours import Neighbours
 from celosia.methods.bases.domain import Domain, canonical_texts, described, domain
 from celosia.methods.bases.features import need_publishable, new_rows, publishable
 from celosia.methods.private.dp_marginals import agree
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -76,7 +76,7 @@ class DpSynthesis(Method):
     neighbours: Neighbours = Field(default="add-remove", description="who differs from whom by one person")
     rows_per_person: int = Field(default=1, ge=1, description="most records that one person contributes")
     size: int | None = Field(default=None, ge=1, description="number of new rows; the noisy total when not given")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     rows: ClassVar[Rows] = "new"
     formal: ClassVar[bool] = True
     formal_table: ClassVar[bool] = True

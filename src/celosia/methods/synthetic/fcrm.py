@@ -14,7 +14,7 @@ from celosia.errors import ParameterError
 from celosia.methods.bases.by_rows import FITTED
 from celosia.methods.bases.cells import Impossible
 from celosia.methods.bases.regression import by_stratum, need_residuals, put_back, split_columns
-from celosia.parts import Columns, Method, SuitedColumns
+from celosia.parts import Columns, CountsRows, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Fcrm(Method):
     )
     within: Columns = Field(default=(), description="synthesise apart for each combination of these columns")
     whole: bool = Field(default=False, description="round whole-number columns and keep declared bounds")
-    rows_because: ClassVar[str] = FITTED
+    persons: ClassVar[PersonUnit] = CountsRows(FITTED)
     changes: ClassVar[tuple[str, ...]] = ("dependent",)
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"c": (2, 3, 5, 8, 12)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)

@@ -20,7 +20,7 @@ from celosia.methods.bases.features import (
     new_rows,
     publishable,
 )
-from celosia.parts import Columns, Method
+from celosia.parts import Columns, CountsRows, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -57,7 +57,7 @@ class GaussianCopula(Method):
     size: int | None = Field(default=None, ge=1, description="number of new rows; that of the table when not given")
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     within: Columns = Field(default=(), description="fit each combination of these columns apart")
-    rows_because: ClassVar[str] = FITTED
+    persons: ClassVar[PersonUnit] = CountsRows(FITTED)
     rows: ClassVar[Rows] = "new"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"smoothing": ("auto", "all")}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from celosia.methods.bases.by_rows import FITTED
 from celosia.methods.bases.regression import by_stratum, need_residuals, put_back, split_columns
-from celosia.parts import Columns, Method, SuitedColumns
+from celosia.parts import Columns, CountsRows, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Ipso(Method):
     within: Columns = Field(default=(), description="synthesise apart for each combination of these columns")
     whole: bool = Field(default=False, description="round whole-number columns and keep declared bounds")
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
-    rows_because: ClassVar[str] = FITTED
+    persons: ClassVar[PersonUnit] = CountsRows(FITTED)
     changes: ClassVar[tuple[str, ...]] = ("dependent",)
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"variant": ("A", "C")}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)

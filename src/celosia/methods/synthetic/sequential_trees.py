@@ -21,7 +21,7 @@ from celosia.methods.bases.features import (
     publishable,
     visit_order,
 )
-from celosia.parts import Columns, Counting, Method
+from celosia.parts import Columns, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -72,7 +72,7 @@ class SequentialTrees(Method):
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     within: Columns = Field(default=(), description="make each combination of these columns from its own records")
     where: Condition = Field(default=None, description="condition as in SQL: only these records get new values")
-    persons: ClassVar[Counting] = "counted"
+    persons: ClassVar[PersonUnit] = "counted"
     explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"leaf": (5, 20, 50)}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
     refusal: ClassVar[str] = "its records are drawn from trees over all records and stand for none of them"

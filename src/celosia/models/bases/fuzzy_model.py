@@ -10,7 +10,7 @@ import numpy as np
 from celosia.classes import STAR, number
 from celosia.errors import DataError, ParameterError
 from celosia.mathematics.fuzzy.coding import Cells, FuzzyCoding
-from celosia.parts import Model, Verdict
+from celosia.parts import Memory, Model, Verdict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,7 +26,7 @@ SEED = 0
 class _FuzzyModel(FuzzyCoding, Model):
     """A model of the cells of a fuzzy coding of the quasi-identifiers; suppressed records form a crisp class."""
 
-    in_memory: ClassVar[bool] = True
+    memory: ClassVar[Memory] = "columns"
     scope: ClassVar[Literal["class", "file"]] = "file"
 
     def table_cells(self, table: Table) -> Cells:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celosia.errors import NotApplicable
-from celosia.parts import Threat, grammar
+from celosia.parts import Threat, grammar, public_spec, withheld_parameters
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
 from celosia.show.charts import bars, overlay
 from celosia.show.pictures import Picture
@@ -26,8 +26,8 @@ class Finding:
 
     def spec(self) -> dict[str, Any]:
         """The finding as plain data."""
-        out: dict[str, Any] = {"part": grammar.show(self.part.public_spec()), "value": self.value}
-        withheld = self.part.withheld()
+        out: dict[str, Any] = {"part": grammar.show(public_spec(self.part)), "value": self.value}
+        withheld = withheld_parameters(self.part)
         if withheld:
             out["withheld"] = withheld
         if self.holds is not None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.errors import NotApplicable
-from celosia.parts import build
+from celosia.parts import DecidedByOneRecord, build
 
 if TYPE_CHECKING:
     from celosia.parts import Method
@@ -68,7 +68,7 @@ class Disclosure:
 
     def value(self, finding: Finding) -> float | None:
         """A number measured against the original on the public grid; None where it is withheld."""
-        public = finding.part.bounded and not finding.part.one_record_decides
+        public = finding.part.bounded and not isinstance(finding.part, DecidedByOneRecord)
         return self.share(finding.value) if public else None
 
     def spec(self, finding: Finding) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from celosia.parts import KIND, Part, kinds, parts
+from celosia.parts import KIND, Part, kinds, parts, summary
 from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, Certificate, Record
 from celosia.release.policy.policy import Policy
 
@@ -77,9 +77,9 @@ def _choice(names: list[str]) -> dict[str, Any]:
 
 def _part(cls: type[Part]) -> dict[str, Any]:
     form = cls.model_json_schema()
-    use = {"const": cls.name, "description": cls.summary()}
+    use = {"const": cls.name, "description": summary(cls)}
     properties = {name: _several(each) for name, each in form.get("properties", {}).items()}
-    about = {"description": cls.summary()}
+    about = {"description": summary(cls)}
     return about | _object({"use": use, **properties}, ["use", *form.get("required", [])])
 
 

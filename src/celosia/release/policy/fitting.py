@@ -1,8 +1,8 @@
 """Whether an engine can do what is asked of it: said before the work starts, from what parts and engines declare.
 
-A part declares whether it needs whole columns in memory (``in_memory``) and, a method, whether it may be applied to
-blocks (``blockable``); an engine how many cells it brings into memory for one column (``most``), and how much memory
-it was given (``memory``). The page of the documentation that says what runs where is written from the same.
+A part declares whether it needs whole columns in memory or, a method, those of a block (``memory``); an engine how many
+cells it brings into memory for one column (``most``), and how much memory it was given (``memory``). The page of the
+documentation that says what runs where is written from the same.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def nearest(part: Part, engine: Engine, rows: int, memory: int | None = None) ->
     if memory is not None:
         ways.append(f"give memory = {in_words(memory)!r} or more")
         roomier = []
-    if isinstance(part, Method) and part.blockable:
+    if part.memory == "blocks":
         ways.append(f"apply it to blocks: in-blocks(method={part.name}(…), by=…)")
     if roomier:
         ways.append(f"use the engine {roomier[0]}")
@@ -102,14 +102,14 @@ def support(part: type[Part], engine: type[Engine]) -> str:
     """What a part can do on an engine, in words."""
     bound = f"up to {engine.most / 1e6:g} million rows"
     if not _always(part):
-        sure = part.in_memory is False and part.needs_memory is Part.needs_memory
+        sure = part.needs_memory is Part.needs_memory
         return "any size" if sure else f"any size, or {bound}, by its parameters and the schema"
-    return f"{bound}; any size in blocks" if issubclass(part, Method) and part.blockable else bound
+    return f"{bound}; any size in blocks" if part.memory == "blocks" else bound
 
 
 def _always(part: type[Part]) -> bool:
-    """Whether it needs whole columns whatever its parameters are; some decide it by them, as a property."""
-    return part.in_memory is True
+    """Whether it needs whole columns whatever its parameters are; some decide it by them."""
+    return part.memory != "none" and part.needs_memory is Part.needs_memory
 
 
 __all__ = ["nearest", "formal_options", "needed", "refuse_before_formal", "refuse_beyond", "support"]

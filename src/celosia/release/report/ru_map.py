@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.atomic import replaced
+from celosia.parts import summary
 from celosia.release.report.environment import templates
 from celosia.release.report.telling import title
 from celosia.release.report.telling import words as report_words
@@ -146,6 +147,7 @@ def exploration_page(frontier: Frontier, path: Path, *, language: str = "en") ->
             figure=Markup(ru_map(frontier, language=language)),  # noqa: S704 - every text in it is escaped
             rows=[row(p) for p in sorted(frontier.points, key=frontier.score)],
             failed=list(frontier.failed.items()),
+            summaries=(summary(frontier.risk), summary(frontier.loss)),
             risk=frontier.risk,
             loss=frontier.loss,
             original=(_share(frontier.original[0]), _loss(frontier, frontier.original[1])),

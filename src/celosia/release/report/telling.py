@@ -6,6 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from celosia.parts import summary
 from celosia.show.look import LANGUAGES, texts
 
 HOME = "celosia.release.report"
@@ -30,4 +31,4 @@ def title(part: Any, w: Mapping[str, Any]) -> str:
 def meaning(part: Any, w: Mapping[str, Any]) -> str:
     """What a part is, in the language of the report; a part of another package is told in English."""
     translated: str | None = w["meanings"].get(part.kind, {}).get(part.name)
-    return translated or part.summary().replace("``", "")
+    return translated or summary(part).replace("``", "")

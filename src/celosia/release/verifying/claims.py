@@ -10,7 +10,7 @@ from typing import Any
 from celosia.classes import STAR
 from celosia.data.schema import Schema
 from celosia.errors import CelosiaError, NotApplicable
-from celosia.parts import Model, Risk, build, find, grammar
+from celosia.parts import Model, Risk, build, find, grammar, private_fields
 from celosia.release.evidence import evidence
 from celosia.release.verifying.verification import Check
 from celosia.table import Table, read
@@ -101,7 +101,7 @@ def _takes(kind: str, claim: dict[str, Any], stated: Mapping[str, Any]) -> str:
 def hidden(kind: str, claim: dict[str, Any]) -> str:
     """Why a part cannot be built from what is stated: a parameter is withheld, or names data of the publisher."""
     given = grammar.part(claim["part"])
-    private = find(kind, given["use"]).private_fields()
+    private = private_fields(find(kind, given["use"]))
     withheld = [name for name in private if name in claim.get("withheld", ())]
     named = [name for name in private if name in given]
     if withheld:

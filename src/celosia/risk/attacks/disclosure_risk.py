@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable, ParameterError
-from celosia.parts import Attack, Columns, attacks_reading, build, find, parts
+from celosia.parts import Attack, Columns, DecidedByOneRecord, attacks_reading, build, find, parts
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Strongest:
         return float(np.mean([self.reached(name, end) for name in self.deciding()]))
 
 
-class DisclosureRisk(Attack):
+class DisclosureRisk(DecidedByOneRecord, Attack):
     r"""What the strongest attack reaches that applies, that of a reader of the certificate included.
 
     .. math:: \mathrm{DR} = \max\Bigl(L,\ \frac{L + V}{2}\Bigr), \qquad L = \max_{\text{links}} , \quad
@@ -88,7 +88,6 @@ class DisclosureRisk(Attack):
     (['rank-intersection'], True)
     """
 
-    one_record_decides: ClassVar[bool] = True
     columns: Columns | None = Field(
         default=None, description="columns that the intruder knows; all shared numeric ones when not given"
     )

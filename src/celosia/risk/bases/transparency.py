@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, model_validator
 
 from celosia.errors import NotApplicable, ParameterError
-from celosia.parts import Method, find
+from celosia.parts import Method, find, private_fields, public_spec
 from celosia.risk.bases.reaching import Reached, _ReachingAttack
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class PublicStep:
     def of(cls, entry: Mapping[str, Any]) -> PublicStep:
         """From an entry of the history, or of a certificate."""
         method: type[Method] = find("method", entry["step"])  # type: ignore[assignment]
-        hidden = method.private_fields()
+        hidden = private_fields(method)
         defaults = {
             name: info.get_default(call_default_factory=True, validated_data={})
             for name, info in method.model_fields.items()
@@ -87,7 +87,7 @@ class _InformedAttack(_ReachingAttack):
     def steps(self, protected: Table) -> tuple[PublicStep, ...]:
         """The steps that the intruder has read about; refused when there is none."""
         if self.method is not None:
-            return (PublicStep.of({"step": self.method.name, "parameters": self.method.public_spec()}),)
+            return (PublicStep.of({"step": self.method.name, "parameters": public_spec(self.method)}),)
         steps = public_steps(protected, self.reads)
         if not steps:
             raise NotApplicable(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Attack, Columns
+from celosia.parts import Attack, Columns, DecidedByOneRecord
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LARGEST_ASSIGNMENT = 3000
 
 
-class ProbabilisticLinkage(Attack):
+class ProbabilisticLinkage(DecidedByOneRecord, Attack):
     r"""The share of records that an intruder links rightly by which columns agree (PRL, Fellegi and Sunter).
 
     Two records agree in a column when their values are equal, or for numbers differ by at most ``tolerance`` standard
@@ -46,7 +46,6 @@ class ProbabilisticLinkage(Attack):
     1.0
     """
 
-    one_record_decides: ClassVar[bool] = True
     columns: Columns | None = Field(
         default=None, description="columns that the intruder knows; all shared ones when not given"
     )

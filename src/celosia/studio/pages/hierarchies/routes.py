@@ -14,7 +14,7 @@ from celosia.data.schema import Role
 from celosia.errors import CelosiaError, InputError, UnknownName
 from celosia.hierarchy import Hierarchy, hierarchy
 from celosia.hierarchy.level_table import LevelTable
-from celosia.parts import grammar, parts
+from celosia.parts import grammar, parts, summary
 from celosia.proposals import ColumnSuggestion
 from celosia.release.policy.policy import Policy
 from celosia.show.charts import cut_histogram
@@ -186,6 +186,7 @@ class _Room:
     def _drawn(self, p: dict[str, Any], values: Values, chosen: Hierarchy, columns: tuple[str, ...]) -> dict[str, Any]:
         given: dict[str, Any] = {
             "chosen": chosen,
+            "summary": summary(chosen),
             "picture": "",
             "forest": None,
             "listed": drafting.listed(values, chosen),

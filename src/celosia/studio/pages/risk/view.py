@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.errors import NotApplicable
+from celosia.parts import summary
 from celosia.release.measuring import assess
 from celosia.release.report.facts import BINS, classes_of
 from celosia.risk import AttackerKnows, JoinAttack, KAdvice, Suda, Uniqueness
@@ -279,7 +280,7 @@ def keys_of(table: Table, columns: Sequence[str]) -> list[str]:
 
 
 def _summary(part: Part) -> str:
-    return part.summary().replace("``", "")
+    return summary(part).replace("``", "")
 
 
 def _counted(table: Table) -> str:
