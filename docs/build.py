@@ -22,7 +22,7 @@ from forms import schemas
 from markup import cell, markdown
 from pydantic_core import PydanticUndefined
 
-from celosia.parts import CountsRows, Part, attacks_reading, grammar, home, kinds, measured_by, parts
+from celosia.parts import CountsRows, DisclosesValue, Part, attacks_reading, grammar, home, kinds, measured_by, parts
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "reference"
@@ -309,7 +309,10 @@ def declared(kind: str, cls: Any) -> list[tuple[str, str]]:
         return [*facts, ("risk measured by", ", ".join(readers) or measured_by(cls.name))]
     if kind == "attack":
         read = ", ".join(f"[{name}](../methods/{name}.md)" for name in cls.reads)
-        return [("reads what is published about", read or "nothing: a general attack"), ("discloses", cls.discloses)]
+        return [
+            ("reads what is published about", read or "nothing: a general attack"),
+            ("discloses", "value" if issubclass(cls, DisclosesValue) else "identity"),
+        ]
     if kind == "model":
         # A property means that the fact depends on the parameters.
         return [

@@ -85,15 +85,15 @@ def test_one_person_changes_an_answer_by_no_more_than_the_cost(one):
 @pytest.mark.parametrize("one", SHOWN)
 def test_neighbours_differ_by_what_a_person_moves(one):
     mechanism = one.mechanism()
-    assert one.moved <= mechanism.moves()
+    assert one.moved <= mechanism.global_sensitivity()
     if isinstance(one.first, dict):
         (before,), (after,) = one.first.values(), one.second.values()
-        assert abs(after - before) * mechanism.groups <= mechanism.moves()
+        assert abs(after - before) * mechanism.groups <= mechanism.global_sensitivity()
     elif isinstance(one.first, list):
         scores = [mechanism.scores(x) if hasattr(mechanism, "scores") else np.array(x) for x in (one.first, one.second)]
-        assert 0 < np.abs(scores[0] - scores[1]).max() <= mechanism.moves()
+        assert 0 < np.abs(scores[0] - scores[1]).max() <= mechanism.global_sensitivity()
     else:
-        assert abs(float(one.second) - float(one.first)) == mechanism.moves()
+        assert abs(float(one.second) - float(one.first)) == mechanism.global_sensitivity()
 
 
 @pytest.mark.parametrize("one", SHOWN)

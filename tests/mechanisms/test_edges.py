@@ -173,7 +173,7 @@ def test_no_person_moves_a_score_by_more_than_stated(q):
     for _ in range(40):
         others, hers = rng.integers(-2, 13, 9).astype(float), rng.integers(-2, 13, 3).astype(float)
         with_her, without = mechanism.scores(np.append(others, hers)), mechanism.scores(others)
-        assert np.abs(with_her - without).max() <= mechanism.moves() + 1e-9
+        assert np.abs(with_her - without).max() <= mechanism.global_sensitivity() + 1e-9
 
 
 def test_choices_by_hand():

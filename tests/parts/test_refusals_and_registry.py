@@ -12,11 +12,24 @@ from pydantic import BaseModel, Field, ValidationError
 
 import celosia
 from celosia.errors import ParameterError, UnknownName
-from celosia.parts import Attack, Credential, Loss, Mechanism, Risk
+from celosia.parts import (
+    Attack,
+    CombinesAttacks,
+    ComparesReleases,
+    Credential,
+    Loss,
+    Mechanism,
+    NarrowsValues,
+    Risk,
+    SearchObjective,
+    attacks_reading,
+    deciding_attacks,
+    evidence_against,
+    value_against,
+)
 from celosia.parts.places import from_directory, located, paths_in
 from celosia.parts.refusals import phrase, sentence, shown
 from celosia.parts.registry import covered, find, package
-from celosia.parts.threat import Threat, attacks_reading
 
 
 class Asked(BaseModel):
@@ -140,20 +153,29 @@ def test_paths_are_found_in_nested_parts_steps_and_variations():
     assert paths_in("method", secret) == []  # a secret is no path
 
 
-def test_kinds_say_what_they_leave_to_their_parts():
-    for base, words in ((Risk, ("value", "records")), (Loss, ()), (Mechanism, ("cost", "moves", "half_width"))):
-        part = base.model_construct()
-        for word in words:
-            with pytest.raises(NotImplementedError):
-                getattr(part, word)(*([None] if base is Risk else []))
-    with pytest.raises(NotImplementedError):
-        Threat.model_construct().against(None, None)
-    assert math.isnan(Mechanism.model_construct().variance())
-    assert Loss.model_construct().least(None) == 0.0
-    assert Loss.model_construct().parts(None, None) == {}
-    assert Loss.searchable() is False
-    assert celosia.loss.DomainLoss.searchable() is True
-    assert Attack.model_construct().gives_away({}) == []
+@pytest.mark.parametrize(
+    ("base", "methods"),
+    [
+        (Risk, {"value", "records", "evidence"}),
+        (Attack, {"value", "records", "evidence"}),
+        (Loss, {"value"}),
+        (Mechanism, {"answer", "cost", "global_sensitivity", "half_width"}),
+        (SearchObjective, {"objective"}),
+        (ComparesReleases, {"blocking_reasons"}),
+        (NarrowsValues, {"intervals"}),
+        (CombinesAttacks, {"deciding_attacks"}),
+    ],
+)
+def test_a_kind_declares_what_its_parts_must_define(base, methods):
+    assert {name for name in dir(base) if getattr(getattr(base, name), "__isabstractmethod__", False)} == methods
+
+
+def test_a_part_without_what_its_kind_asks_for_cannot_be_made():
+    class _Half(Loss):
+        """A loss without a value."""
+
+    with pytest.raises(TypeError, match="abstract"):
+        _Half()
 
 
 def test_a_risk_looks_at_the_protected_table_and_an_attack_at_both():
@@ -165,12 +187,17 @@ def test_a_risk_looks_at_the_protected_table_and_an_attack_at_both():
         def value(self, table):
             return float(len(table))
 
+        def records(self, table):
+            return table.polars()
+
+        def evidence(self, table):
+            return {"value": self.value(table)}
+
     try:
         protected = celosia.read(pl.DataFrame({"a": [1]}), celosia.Schema.of(quasi=["a"]))
-        assert Told().against("original", protected) == 1
-        assert Told().found_against("original", protected) == {"value": 1}
-        assert Told().intervals(None) == {}
-        assert Told().decided(None, None) == []
+        assert value_against(Told(), "original", protected) == 1
+        assert evidence_against(Told(), "original", protected) == {"value": 1}
+        assert deciding_attacks(Told(), None, None) == []
     finally:
         from celosia.parts import registry
 

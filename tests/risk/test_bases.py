@@ -137,7 +137,9 @@ def test_what_earlier_releases_give_away_is_told_from_the_first_person_on():
     release = pl.DataFrame({"age": [30]})
     for attack in (Composition(earlier=[release]), Averaging(earlier=[release]), Differencing(earlier=[release])):
         alike = {"value": 0.2, "control": 0.2, "learnt": 2, "learnt_alone": 2, "removed": 0}
-        assert attack.gives_away(alike) == []
-        assert len(attack.gives_away({**alike, "learnt": 3})) == 1
-        assert "for 1 more" in attack.gives_away({**alike, "learnt": 3})[0]
-        assert attack.gives_away({**alike, "removed": 1}) == ["1 stand out by having left since the earlier release"]
+        assert attack.blocking_reasons(alike) == []
+        assert len(attack.blocking_reasons({**alike, "learnt": 3})) == 1
+        assert "for 1 more" in attack.blocking_reasons({**alike, "learnt": 3})[0]
+        assert attack.blocking_reasons({**alike, "removed": 1}) == [
+            "1 stand out by having left since the earlier release"
+        ]

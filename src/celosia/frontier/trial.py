@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.errors import CelosiaError
 from celosia.frontier.candidates import Candidate
-from celosia.parts import Loss, Threat
+from celosia.parts import Loss, Threat, deciding_attacks, value_against
 from celosia.release.evidence.evidence import canonical
 from celosia.release.measuring import protect
 from celosia.streams import Stream
@@ -44,8 +44,8 @@ def trial_seed(seed: int, candidate_key: str, i: int) -> int:
 
 def measure(risk: Threat, loss: Loss, original: Table, protected: Table) -> dict[str, Any]:
     """Return risk and loss of a protected table, and the attacks that decided the risk where there are several."""
-    measured = {"risk": float(risk.against(original, protected)), "loss": float(loss.value(original, protected))}
-    decided = risk.decided(original, protected)
+    measured = {"risk": float(value_against(risk, original, protected)), "loss": float(loss.value(original, protected))}
+    decided = deciding_attacks(risk, original, protected)
     return {**measured, "decided": decided} if decided else measured
 
 

@@ -25,7 +25,7 @@ class _Additive(Mechanism):
         """Return the noise with its exact distribution."""
         raise NotImplementedError
 
-    def moves(self) -> float:
+    def global_sensitivity(self) -> float:
         """Return the global sensitivity of the answer: the most that one person changes all numbers together."""
         return self.sensitivity
 

@@ -40,7 +40,7 @@ class Exponential(Mechanism):
 
         return Cost.pure(self.epsilon)
 
-    def moves(self) -> float:
+    def global_sensitivity(self) -> float:
         """Return the sensitivity of a score: the most that one person changes it."""
         return self.sensitivity
 

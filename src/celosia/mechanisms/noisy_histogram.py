@@ -51,7 +51,7 @@ class NoisyHistogram(Mechanism):
 
         return Cost.of("approximate", self.epsilon, self.delta)
 
-    def moves(self) -> float:
+    def global_sensitivity(self) -> float:
         """Return the sensitivity: the most that one person changes all counts together."""
         return self.groups
 

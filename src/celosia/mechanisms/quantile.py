@@ -56,7 +56,7 @@ class Quantile(Mechanism):
 
         return Cost.pure(self.epsilon)
 
-    def moves(self) -> float:
+    def global_sensitivity(self) -> float:
         """Return the sensitivity of a score: the most that one person changes it."""
         return self.rows * max(self.q, 1 - self.q)
 
@@ -65,7 +65,7 @@ class Quantile(Mechanism):
         from celosia.mathematics.budget.noise import check_level
 
         check_level(level)
-        return 2 * self.moves() / self.epsilon * math.log((self.steps + 1) / (1 - level))
+        return 2 * self.global_sensitivity() / self.epsilon * math.log((self.steps + 1) / (1 - level))
 
     def ranks(self, level: float = 0.95) -> int:
         """Return the error in whole ranks that is not exceeded with probability ``level``."""
@@ -75,10 +75,10 @@ class Quantile(Mechanism):
         """Return the quantile of the values that are not missing, clamped to the bounds."""
         from celosia.mathematics.budget.noise import choose
 
-        return float(self._grid()[choose(self.scores(values).tolist(), self.moves(), self.epsilon)])
+        return float(self._grid()[choose(self.scores(values).tolist(), self.global_sensitivity(), self.epsilon)])
 
     def scores(self, values: NDArray[np.float64] | list[float]) -> NDArray[np.float64]:
-        """How well each candidate of the grid fits; no person moves one by more than :meth:`moves`."""
+        """How well each candidate of the grid fits; no person moves one by more than :meth:`global_sensitivity`."""
         from celosia.mathematics.budget.ranks import rank_scores
 
         x = np.asarray(values, dtype=np.float64)

@@ -44,7 +44,7 @@ class RandomisedResponse(Mechanism):
 
         return Cost.pure(self.epsilon())
 
-    def moves(self) -> float:
+    def global_sensitivity(self) -> float:
         """Return 1: a person changes one answer."""
         return 1.0
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from celosia.parts import Condition, Model, Verdict
+from celosia.parts import BoundedByRows, Condition, Model, Verdict
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts
 
 
-class AverageRisk(Model):
+class AverageRisk(BoundedByRows, Model):
     r"""The chance to pick the right record, averaged over the records, is small.
 
     .. math:: \frac1n \sum_i \frac1{f_i} = \frac{\text{number of classes}}{n} \le \text{risk}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Model
+from celosia.parts import BoundedByRows, Model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts
 
 
-class KAnonymity(Model):
+class KAnonymity(BoundedByRows, Model):
     r"""Every record shares its quasi-identifiers with at least ``k - 1`` others.
 
     .. math:: k(T, Q) = \min_{E} |E|

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from celosia.mathematics.statistics.closeness import class_sums, shares
 from celosia.models.bases.sensitive_model import _SensitiveModel
+from celosia.parts import BoundedByRows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class LDiversity(_SensitiveModel):
+class LDiversity(BoundedByRows, _SensitiveModel):
     r"""Every class holds at least ``l`` well-represented values of the sensitive column.
 
     .. math:: l_{\text{distinct}} = \min_E |\{s \in E\}|, \qquad

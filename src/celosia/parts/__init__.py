@@ -7,12 +7,13 @@ group ``celosia.parts`` that names a module to import.
 """
 
 from celosia.parts.columns import Column, ColumnMark, Columns, SuitedColumns, named_columns
-from celosia.parts.loss import Loss
+from celosia.parts.loss import ChangedShares, Loss, SearchObjective
 from celosia.parts.mechanism import Mechanism
 from celosia.parts.method import Method
 from celosia.parts.model import Condition, Model, Verdict
 from celosia.parts.part import (
     KIND,
+    BoundedByRows,
     CountsRows,
     Credential,
     DecidedByOneRecord,
@@ -26,7 +27,20 @@ from celosia.parts.part import (
 from celosia.parts.places import Place, from_directory, identity, located, moved, paths_in
 from celosia.parts.registry import find, home, kinds, package, parts
 from celosia.parts.spec import marked_fields, private_fields, public_spec, summary, withheld_parameters
-from celosia.parts.threat import Attack, Risk, Threat, attacks_reading, measured_by
+from celosia.parts.threat import (
+    Attack,
+    CombinesAttacks,
+    ComparesReleases,
+    DisclosesValue,
+    NarrowsValues,
+    Risk,
+    Threat,
+    attacks_reading,
+    deciding_attacks,
+    evidence_against,
+    measured_by,
+    value_against,
+)
 
 __all__ = [
     "KIND",
@@ -41,7 +55,17 @@ __all__ = [
     "Method",
     "Model",
     "Part",
+    "ChangedShares",
+    "BoundedByRows",
     "CountsRows",
+    "ComparesReleases",
+    "CombinesAttacks",
+    "DisclosesValue",
+    "NarrowsValues",
+    "deciding_attacks",
+    "evidence_against",
+    "value_against",
+    "SearchObjective",
     "DecidedByOneRecord",
     "Memory",
     "PersonUnit",

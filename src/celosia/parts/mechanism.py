@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from celosia.parts.part import Part, PersonUnit
@@ -20,22 +21,22 @@ class Mechanism(Part, home="celosia.mechanisms"):
     kind: ClassVar[str] = "mechanism"
     persons: ClassVar[PersonUnit] = "given"
 
+    @abstractmethod
     def answer(self, data: Any, /) -> Any:
         """The noisy answer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def cost(self) -> Cost:
-        """What one answer costs."""
-        raise NotImplementedError
+        """Privacy cost of one answer."""
 
-    def moves(self) -> float:
-        """The most one person moves what the noise is added to: a number, a vector of numbers, a score."""
-        raise NotImplementedError
+    @abstractmethod
+    def global_sensitivity(self) -> float:
+        """Global sensitivity, per person, of what the noise is added to: a number, a vector or a score."""
 
     def variance(self) -> float:
         """The variance of each number of an answer; NaN for a choice, whose error :meth:`half_width` states."""
         return math.nan
 
+    @abstractmethod
     def half_width(self, level: float = 0.95) -> float:
         """An answer is off by at most this with probability ``level``; a choice in the unit of its scores."""
-        raise NotImplementedError

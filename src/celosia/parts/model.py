@@ -65,8 +65,6 @@ class Model(Part, home="celosia.models"):
     """It compares with the distribution of the input table, so a release alone does not tell its value."""
     monotone_suppression: ClassVar[bool] = False
     """A class that holds keeps holding when any other records join it; implies the first."""
-    rows_bound: ClassVar[Literal["at least", "at most"] | None] = None
-    """Where classes count persons, the value is at least, or at most, what counting rows would give; None: neither."""
 
     # What a model states.
 

@@ -36,6 +36,13 @@ def marked(info: FieldInfo, mark: type) -> bool:
     return any(isinstance(given, mark) for given in info.metadata) or _inside(info.annotation, mark)
 
 
+class BoundedByRows:
+    """Mixin of a measure that counts persons and whose value is bounded by the value for rows."""
+
+    rows_bound: ClassVar[Literal["at least", "at most"] | None]
+    """The value is at least, or at most, what counting rows would give; None where its parameters exclude both."""
+
+
 class DecidedByOneRecord:
     """Mixin of a measure that one record can move by far more than its share of the records: it is never published."""
 

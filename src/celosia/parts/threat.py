@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import operator
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from celosia.parts.part import Memory, Part, PersonUnit
 from celosia.parts.registry import parts
@@ -19,7 +20,7 @@ T = TypeVar("T")
 
 
 class Threat(Part, covers=("risk", "attack")):
-    """A risk or an attack: what somebody could find out about people in a protected table.
+    """A risk or an attack: what an intruder could find out about people in a protected table.
 
     Where a person column is declared, whatever is counted, drawn or averaged is persons, not rows.
     """
@@ -29,62 +30,31 @@ class Threat(Part, covers=("risk", "attack")):
     memory: ClassVar[Memory] = "columns"
     bounded: ClassVar[bool] = True
     """Whether it is a share or a chance in [0, 1]; otherwise it keeps its own unit."""
-    in_every_report: ClassVar[bool] = False
-    """Whether the first numbers of every report tell it, so that it is not listed again."""
-
-    def against(self, original: Table, protected: Table) -> float:
-        """The number for a protected table whose original is at hand; a risk does not look at the original."""
-        raise NotImplementedError
-
-    def found_against(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The same number with what belongs to it."""
-        raise NotImplementedError
-
-    def decided(self, original: Table, protected: Table) -> list[str]:  # noqa: ARG002
-        """The attacks that decided the number, where it is the strongest of several."""
-        return []
 
 
 class Risk(Threat, home="celosia.risk"):
-    """A number per record and per file: what a table alone tells about people."""
+    """A number per record and per file: what a table alone discloses about people."""
 
     kind: ClassVar[str] = "risk"
-    rows_bound: ClassVar[Literal["at least", "at most"] | None] = None
-    """Where classes count persons, the value is at least, or at most, what counting rows would give; None: neither."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Let the number of a risk be the highest over the readings of a table."""
         super().__init_subclass__(**options)
         for name, key in (("value", float), ("evidence", operator.itemgetter("value"))):
-            if name in vars(cls):
+            if name in vars(cls) and cls is not Risk:
                 setattr(cls, name, _highest(vars(cls)[name], key))
 
+    @abstractmethod
     def value(self, table: Table) -> float:
         """One number for the file."""
-        raise NotImplementedError
 
+    @abstractmethod
     def records(self, table: Table) -> pl.DataFrame:
         """One row per record in table order."""
-        raise NotImplementedError
 
+    @abstractmethod
     def evidence(self, table: Table) -> dict[str, Any]:
-        """The value with what belongs to it: interval, parts."""
-        return {"value": self.value(table)}
-
-    def intervals(self, table: Table) -> dict[str, tuple[float, float]]:  # noqa: ARG002
-        """Between which values a number of the person must lie, by column; no evidence, since it shows values.
-
-        Only what the owner alone sees may tell it: the internal edition, an answer to who holds the data.
-        """
-        return {}
-
-    def against(self, original: Table, protected: Table) -> float:  # noqa: ARG002
-        """The value of the protected table."""
-        return self.value(protected)
-
-    def found_against(self, original: Table, protected: Table) -> dict[str, Any]:  # noqa: ARG002
-        """The evidence of the protected table."""
-        return self.evidence(protected)
+        """The value with interval, baseline and components, as far as it has them."""
 
 
 def _highest(measure: Callable[[Any, Table], T], key: Callable[[T], Any]) -> Callable[[Any, Table], T]:
@@ -108,35 +78,73 @@ class Attack(Threat, home="celosia.risk.attacks"):
     kind: ClassVar[str] = "attack"
     reads: ClassVar[tuple[str, ...]] = ()
     """Methods whose published parameters it uses; empty for a general attack, which knows nothing about the method."""
-    discloses: ClassVar[Literal["identity", "value"]] = "identity"
-    """What it finds out: whose record is whose, or a value of somebody whose record is known."""
-    together: ClassVar[bool] = False
-    """Whether it puts a release together with ``earlier`` ones about the same people; then it is run before a release
-    is written, and :meth:`gives_away` decides."""
 
+    @abstractmethod
     def value(self, original: Table, protected: Table) -> float:
         """One number for the file."""
-        raise NotImplementedError
 
+    @abstractmethod
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
         """One row per record in the order of the original."""
-        raise NotImplementedError
 
+    @abstractmethod
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The value with what belongs to it: interval, baseline, control, parts."""
-        return {"value": self.value(original, protected)}
+        """The value with interval, baseline, control and components, as far as it has them."""
 
-    def gives_away(self, facts: Mapping[str, Any]) -> list[str]:  # noqa: ARG002
-        """How its evidence shows that a release must not be, in words; empty when it does not. Counts only."""
-        return []
 
-    def against(self, original: Table, protected: Table) -> float:
-        """The value."""
-        return self.value(original, protected)
+class NarrowsValues:
+    """Mixin of a risk that narrows the values of one person."""
 
-    def found_against(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The evidence."""
-        return self.evidence(original, protected)
+    @abstractmethod
+    def intervals(self, table: Table) -> dict[str, tuple[float, float]]:
+        """The interval in which a number of the person must lie, by column.
+
+        It shows values: only for the data owner (the internal edition) or the person who holds the data.
+        """
+
+
+class DisclosesValue:
+    """Mixin of an attack that finds a value of a person whose record is known; any other links records to persons."""
+
+
+class ComparesReleases:
+    """Mixin of an attack that combines a release with ``earlier`` ones about the same people.
+
+    It is run before a release is written, which its reasons can forbid.
+    """
+
+    @abstractmethod
+    def blocking_reasons(self, facts: Mapping[str, Any]) -> list[str]:
+        """Why its evidence forbids the release; empty when it does not. Counts only."""
+
+
+class CombinesAttacks:
+    """Mixin of a threat whose number is that of the strongest of several attacks."""
+
+    @abstractmethod
+    def deciding_attacks(self, original: Table, protected: Table) -> list[str]:
+        """The attacks that decided the number."""
+
+
+def value_against(threat: Threat, original: Table, protected: Table) -> float:
+    """The value of a risk of the protected table, or of an attack."""
+    if isinstance(threat, Risk):
+        return threat.value(protected)
+    assert isinstance(threat, Attack)
+    return threat.value(original, protected)
+
+
+def evidence_against(threat: Threat, original: Table, protected: Table) -> dict[str, Any]:
+    """The evidence of a risk of the protected table, or of an attack."""
+    if isinstance(threat, Risk):
+        return threat.evidence(protected)
+    assert isinstance(threat, Attack)
+    return threat.evidence(original, protected)
+
+
+def deciding_attacks(threat: Threat, original: Table, protected: Table) -> list[str]:
+    """The attacks that decided a number; empty for a threat that does not combine several."""
+    return threat.deciding_attacks(original, protected) if isinstance(threat, CombinesAttacks) else []
 
 
 def attacks_reading(method: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from celosia.data.schema import Missing
 from celosia.errors import UnknownName
-from celosia.parts import Private, Risk
+from celosia.parts import NarrowsValues, Private, Risk
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class AttackerKnows(Risk):
+class AttackerKnows(NarrowsValues, Risk):
     r"""The chance to pick the right record given what an intruder knows about a person who is in the table.
 
     .. math:: P = 1 / |S(K)|, \qquad S(K) = \{\text{records compatible with the knowledge } K\}

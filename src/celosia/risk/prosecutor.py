@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from celosia.parts import Memory, Risk
+from celosia.parts import BoundedByRows, Memory, Risk
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class Prosecutor(Risk):
+class Prosecutor(BoundedByRows, Risk):
     r"""The chance to pick the right record when the intruder knows that a person is in the file.
 
     .. math:: r_i = 1 / f_i
@@ -31,7 +31,6 @@ class Prosecutor(Risk):
     """
 
     memory: ClassVar[Memory] = "none"
-    in_every_report: ClassVar[bool] = True
     rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # no more persons than rows share a class
 
     def value(self, table: Table) -> float:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from celosia.data.schema import Missing
 from celosia.errors import NotApplicable
-from celosia.parts import Memory, Risk
+from celosia.parts import BoundedByRows, Memory, Risk
 from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _MOST_WORK = 20_000_000
 """Subsets × classes up to which the evidence holds the profile unasked: about two seconds."""
 
 
-class Uniqueness(Risk):
+class Uniqueness(BoundedByRows, Risk):
     r"""The share of records that are unique on the quasi-identifiers.
 
     .. math:: \frac1n |\{i : f_i = 1\}|

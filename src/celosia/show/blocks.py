@@ -119,7 +119,7 @@ def _identity_value(finding: Finding, comparison: Comparison) -> float | None:
     from celosia.errors import CelosiaError
 
     try:
-        return float(finding.part.least(comparison.original))
+        return float(finding.part.identity_value(comparison.original))
     except CelosiaError:
         return None
 

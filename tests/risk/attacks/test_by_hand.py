@@ -148,9 +148,9 @@ def test_noise_is_averaged_over_all_releases():
 def test_what_averaging_gives_away_is_told_in_shares():
     facts = {"value": 0.75, "control": 0.25, "better_than_control": True}
     attack = Averaging(earlier=[moved(0)])
-    told = attack.gives_away(facts)
+    told = attack.blocking_reasons(facts)
     assert told == ["the mean over the releases comes near to 75.0% of the values, this release alone to 25.0%"]
-    assert attack.gives_away({**facts, "better_than_control": False}) == []
+    assert attack.blocking_reasons({**facts, "better_than_control": False}) == []
     with pytest.raises(NotApplicable, match="no number was changed in this release"):
         attack.value(table(PAID, quasi=["job"]), table(PAID, quasi=["job"]))
 
@@ -169,7 +169,9 @@ def test_who_came_stands_out_among_fewer_than_k():
     attack, found, records = differencing(now.head(3), k=3)  # rash and cough are new: two, fewer than three
     assert records["risk"].to_list() == [0, 0, 0, 1, 1]
     assert records["surplus"].to_list() == [0, 0, 0, 2, 2]
-    assert attack.gives_away(found) == ["2 of 5 stand out among fewer than 3 records that the earlier release lacks"]
+    assert attack.blocking_reasons(found) == [
+        "2 of 5 stand out among fewer than 3 records that the earlier release lacks"
+    ]
     assert differencing(now.head(3))[1]["value"] == 0.0  # with k = 2 they hide each other
     # one of two who said no is new: each of them with a chance of one half
     assert differencing(now[[0, 1, 3, 4]])[2]["risk"].to_list() == [0, 0.5, 0.5, 0, 0]
@@ -181,7 +183,7 @@ def test_who_left_stands_out_too():
     before = pl.concat([pl.DataFrame(CELLS), pl.DataFrame({"age": ["30-40"], "ill": ["gone"]})])
     attack, found, _ = differencing(before)
     assert (found["value"], found["removed"], found["rows"]) == (0.0, 1, [[6, 5]])
-    assert attack.gives_away(found) == ["1 stand out by having left since the earlier release"]
+    assert attack.blocking_reasons(found) == ["1 stand out by having left since the earlier release"]
 
 
 def composed(k):
@@ -198,7 +200,7 @@ def test_two_releases_leave_fewer_than_each():
     attack, found = composed(2)
     assert (found["value"], found["control"]) == (0.5, 0.25)
     assert (found["smallest"], found["smallest_alone"], found["singled_out"]) == (1, 1, 2.0)
-    told = attack.gives_away(found)
+    told = attack.blocking_reasons(found)
     assert told[0].startswith("together the releases leave fewer than 2 records for 1 of 4")
     assert told[1] == "a sensitive value is left as the only one for 1 more"
     # below three is everybody, by the first release alone as well

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Columns, Loss, Memory
+from celosia.parts import ChangedShares, Columns, Loss, Memory
 from celosia.table.pairing import paired_counts, positions, same_numbers, shared_columns
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class AlteredRecords(Loss):
+class AlteredRecords(ChangedShares, Loss):
     r"""The share of records with at least one changed value; a record that is gone counts as changed.
 
     .. math:: \frac{1}{n} \sum_i [\exists j : x_{ij} \ne \tilde x_{ij}]
@@ -33,7 +33,6 @@ class AlteredRecords(Loss):
 
     columns: Columns = Field(default=(), description="columns to compare; all shared ones when empty")
     memory: ClassVar[Memory] = "none"
-    changed_by_column: ClassVar[bool] = True
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of changed records."""

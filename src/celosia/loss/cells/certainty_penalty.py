@@ -11,7 +11,7 @@ from pydantic import Field
 from celosia.data.schema import Kind
 from celosia.hierarchy.matching import matches
 from celosia.hierarchy.values import Exact, Interval, number, parse
-from celosia.parts import Loss, Memory
+from celosia.parts import Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import Coverage, coverages
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class CertaintyPenalty(Loss):
+class CertaintyPenalty(SearchObjective, Loss):
     r"""How much of its column's range a cell leaves open, averaged over records and columns (GCP).
 
     .. math:: \mathrm{NCP} = \frac{\max - \min \text{ of the cell}}{\max - \min \text{ of the column}}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Loss, Memory
+from celosia.parts import Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import Coverage, column_counts, coverages
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ much as three columns that are half lost (:math:`\log \frac{1.3}{0.3} = 3 \log \
 costs no more than its share, as in the arithmetic mean."""
 
 
-class DomainLoss(Loss):
+class DomainLoss(SearchObjective, Loss):
     r"""The mean share of its column's domain that a cell covers, scaled to [0, 1] and combined over the columns.
 
     .. math:: x_j = \frac1n \sum_i \frac{|\text{values under } \tilde x_{ij}|}{D_j}, \qquad

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Loss, Memory
+from celosia.parts import Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import coverages
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class Height(Loss):
+class Height(SearchObjective, Loss):
     r"""The sum of the levels of the columns, averaged over the records.
 
     .. math:: \sum_j \frac1n \sum_i h_{ij}

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Loss, Memory
+from celosia.parts import Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import Coverage, column_counts, coverages
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class NonUniformEntropy(Loss):
+class NonUniformEntropy(SearchObjective, Loss):
     r"""How many bits are missing to tell the original value from the cell, given how frequent the values are.
 
     .. math:: -\sum_j \sum_i \log_2 \frac{f(x_{ij})}{f(\tilde x_{ij})}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from celosia.parts import Loss, Memory
+from celosia.parts import Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import coverages
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class Precision(Loss):
+class Precision(SearchObjective, Loss):
     r"""How high in their hierarchies the values stand on average: one minus Sweeney's precision.
 
     .. math:: 1 - \mathrm{Prec} = \frac{1}{n m} \sum_j \sum_i \frac{h_{ij}}{H_j}

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.hierarchy.values import Everything, parse
-from celosia.parts import Loss, Memory
+from celosia.parts import Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import Coverage, column_counts, coverages, lost_records
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class Suppression(Loss):
+class Suppression(SearchObjective, Loss):
     r"""The share of records that are suppressed or gone, or of quasi-identifier cells that hold nothing any more.
 
     .. math:: s / n, \qquad \text{cells: } \frac{1}{n m} \sum_j (\text{stars}_j + \text{newly missing}_j)

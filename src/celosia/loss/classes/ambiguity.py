@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from celosia.parts import Loss, Memory
+from celosia.parts import Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import log_areas, lost_records
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class Ambiguity(Loss):
+class Ambiguity(SearchObjective, Loss):
     r"""How many combinations of domain values the cells of each record could be, summed over the records.
 
     .. math:: \sum_i \prod_j D_j \cdot \mathrm{share}(\tilde x_{ij})
@@ -41,7 +41,7 @@ class Ambiguity(Loss):
             records @ np.round(np.exp2(bits), 9) + lost_records(original, protected) * np.round(np.exp2(largest))
         )
 
-    def least(self, original: Table) -> float:
+    def identity_value(self, original: Table) -> float:
         """The number of records."""
         return float(len(original))
 

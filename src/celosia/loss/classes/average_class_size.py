@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Loss, Memory
+from celosia.parts import Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import class_cells, lost_records
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class AverageClassSize(Loss):
+class AverageClassSize(SearchObjective, Loss):
     r"""How many records share a class on average; the suppressed ones count as one class.
 
     .. math:: C = \frac{n}{|\{E\}|}, \qquad \text{with } k:\; C_{AVG} = \frac{n}{k\,|\{E\}|}
@@ -39,7 +39,7 @@ class AverageClassSize(Loss):
         parts = self.parts(original, protected)
         return float(len(original) / max(1, parts["classes"])) / (self.k or 1)
 
-    def least(self, original: Table) -> float:
+    def identity_value(self, original: Table) -> float:
         """The average class size of the table itself."""
         return self.value(original, original)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from celosia.parts import Loss, Memory
+from celosia.parts import Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import lost_records
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class Discernibility(Loss):
+class Discernibility(SearchObjective, Loss):
     r"""How many records each record cannot be told from, summed over the file.
 
     .. math:: DM = \sum_{E} |E|^2 + n \cdot s
@@ -40,7 +40,7 @@ class Discernibility(Loss):
         inside = 0 if protected.suppressed() == len(protected) else int(records @ alike)
         return float(inside + len(original) * lost_records(original, protected))
 
-    def least(self, original: Table) -> float:
+    def identity_value(self, original: Table) -> float:
         """The discernibility of the table itself."""
         return self.value(original, original)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from celosia.parts import Loss, Memory
+from celosia.parts import Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import class_cells, log_areas, lost_records
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ LOGS = 65_536
 """So many logarithms are looked up; few classes are larger."""
 
 
-class KullbackLeibler(Loss):
+class KullbackLeibler(SearchObjective, Loss):
     r"""How far the joint distribution of the quasi-identifiers moves when each class is spread over its cells.
 
     .. math:: \sum_x p(x) \log_2 \frac{p(x)}{q(x)}, \qquad

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import SchemaError
-from celosia.parts import Column, Loss, Memory
+from celosia.parts import Column, Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import lost_records
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class MajorityLoss(Loss):
+class MajorityLoss(SearchObjective, Loss):
     r"""The share of records that do not have the most frequent target value of their class, or are suppressed.
 
     .. math:: \frac1n \Bigl( \sum_E \bigl(|E| - \max_s n_E(s)\bigr) + \text{suppressed} \Bigr)
@@ -44,7 +44,7 @@ class MajorityLoss(Loss):
         records = self.parts(original, protected)
         return float((records["minority"] + records["suppressed"]) / max(1, len(original)))
 
-    def least(self, original: Table) -> float:
+    def identity_value(self, original: Table) -> float:
         """The share of minority records in the table itself."""
         return self.value(original, original)
 
@@ -55,7 +55,7 @@ class MajorityLoss(Loss):
             raise SchemaError(f"majority-loss: {len(columns)} columns are sensitive; name the target.")
         return {"minority": _minority(protected, columns[0]), "suppressed": lost_records(original, protected)}
 
-    def counts(self) -> tuple[str | None, ...]:
+    def counted_columns(self) -> tuple[str | None, ...]:
         """The target."""
         return (self.target,)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from celosia.parts import Loss, PersonUnit, Threat, build
+from celosia.parts import Loss, PersonUnit, Threat, build, deciding_attacks, value_against
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -42,7 +42,7 @@ class Score(Loss):
         """The score in percent."""
         return float(self.parts(original, protected)["score"])
 
-    def least(self, original: Table) -> float:
+    def identity_value(self, original: Table) -> float:
         """The score of an unchanged copy: all risk, no loss."""
         return self.value(original, original)
 
@@ -51,8 +51,8 @@ class Score(Loss):
         loss: Loss = self.loss or build("loss", "probabilistic-loss")
         risk: Threat = self.risk or build("attack", "disclosure-risk")
         lost = 100 * loss.value(original, protected)
-        threat = 100 * risk.against(original, protected)
+        threat = 100 * value_against(risk, original, protected)
         score = self.weight * lost + (1 - self.weight) * threat
         parts = {loss.name: lost, risk.name: threat, "score": score, "interesting": score <= INTERESTING}
-        decided = risk.decided(original, protected)
+        decided = deciding_attacks(risk, original, protected)
         return {**parts, "decided": decided} if decided else parts

@@ -16,7 +16,7 @@ from celosia.methods.bases.class_aggregates import Aggregate, aggregated
 from celosia.methods.bases.quasi_codes import QuasiCodes, quasi_codes
 from celosia.methods.bases.relabelling import by_level
 from celosia.methods.bases.suppressing import _SuppressingMethod
-from celosia.parts import Loss, Model, PersonUnit, build
+from celosia.parts import Loss, Model, PersonUnit, SearchObjective, build
 from celosia.search.lattice.aggregates import with_aggregates
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.explanation import explored, how_good
@@ -107,7 +107,7 @@ class Generalise(_SuppressingMethod):
         A loss that counts a column needs the rows of persons.
         """
         population = any(model.people() is not None for model in self.require)
-        counted = self.objective is not None and bool(self.objective.counts())
+        counted = bool(_loss_columns(self.objective))
         return self.target is not None or bool(self.aggregate) or population or (counted and schema.person is not None)
 
     def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
@@ -221,11 +221,11 @@ class Generalise(_SuppressingMethod):
 def objective_of(who: str, loss: Loss | None, domain: Domain, weights: Mapping[str, float] | None = None) -> Objective:
     """The loss in the form that a search can bound."""
     chosen = build("loss", DEFAULT) if loss is None else loss
-    objective: Objective | None = chosen.objective(domain)
+    objective = chosen.objective(domain) if isinstance(chosen, SearchObjective) else None
     if objective is None:
         from celosia.parts import parts
 
-        able = ", ".join(name for name, part in parts("loss").items() if part.searchable())  # type: ignore[attr-defined]
+        able = ", ".join(name for name, part in parts("loss").items() if issubclass(part, SearchObjective))
         raise ParameterError(f"{who}: {chosen.name} cannot be the objective of a search. Those that can: {able}.")
     if not weights:
         return objective
@@ -240,10 +240,16 @@ def objective_of(who: str, loss: Loss | None, domain: Domain, weights: Mapping[s
     return replace(objective, combine=lambda x: combine(x * importance), additive=additive)
 
 
+def _loss_columns(loss: Loss | None) -> tuple[str | None, ...]:
+    """The columns that a loss counts in each class, as its parameters name them."""
+    if loss is None or not isinstance(loss, SearchObjective):
+        return ()
+    return loss.counted_columns()
+
+
 def counted_columns(table: Table, loss: Loss | None) -> tuple[str, ...]:
     """The column that a loss counts in each class, such as the target of a majority loss."""
-    names = () if loss is None else loss.counts()
-    return tuple(column for name in names for column in table.schema.need_sensitive(name))
+    return tuple(column for name in _loss_columns(loss) for column in table.schema.need_sensitive(name))
 
 
 def level_costs(who: str, domain: Domain, costs: Mapping[str, Sequence[float]]) -> ColumnObjective:

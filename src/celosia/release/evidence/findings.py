@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celosia.errors import NotApplicable
-from celosia.parts import Threat, grammar, public_spec, withheld_parameters
+from celosia.parts import Threat, evidence_against, grammar, public_spec, withheld_parameters
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
 from celosia.show.charts import bars, overlay
 from celosia.show.pictures import Picture
@@ -117,7 +117,7 @@ class Comparison(Shown):
 def measure_threat(threat: Threat, original: Table, protected: Table) -> Finding:
     """Measure a risk of the protected table or an attack; the finding has the reason where it does not apply."""
     try:
-        evidence = threat.found_against(original, protected)
+        evidence = evidence_against(threat, original, protected)
     except NotApplicable as error:
         return Finding(threat, None, reason=str(error))
     return Finding(threat, evidence.get("value"), evidence)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Schema
 from celosia.errors import DataError, InputError, RequirementError
-from celosia.parts import Attack, Model, build, parts
+from celosia.parts import Attack, ComparesReleases, Model, build, parts
 from celosia.release.evidence import evidence
 from celosia.release.evidence.certificate import load_certificate, load_record
 from celosia.release.evidence.findings import Finding, measure_threat
@@ -100,14 +100,16 @@ def against(original: Table, protected: Table, earlier: Sequence[Any], k: int = 
 
 def _attacks() -> list[type[Attack]]:
     """The attacks on several releases, first those that count who is left."""
-    together = [cls for cls in parts("attack").values() if issubclass(cls, Attack) and cls.together]
+    together = [
+        cls for cls in parts("attack").values() if issubclass(cls, Attack) and issubclass(cls, ComparesReleases)
+    ]
     return sorted(together, key=lambda cls: ("k" not in cls.model_fields, cls.name))
 
 
 def broken(findings: Sequence[Finding]) -> list[str]:
     """How a release breaks earlier ones, in words; empty when it does not. Counts only."""
     measured = [finding for finding in findings if finding.value is not None]
-    return [way for finding in measured for way in finding.part.gives_away(finding.evidence)]
+    return [way for finding in measured for way in finding.part.blocking_reasons(finding.evidence)]
 
 
 def unchecked(findings: Sequence[Finding]) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from celosia.parts import ChangedShares, NarrowsValues
 from celosia.table import Table
 
 if TYPE_CHECKING:
@@ -197,12 +198,11 @@ def _learnt(release: Release) -> pl.DataFrame:
     """What the measured risks tell of the numbers of a person in the released table."""
     import polars as pl
 
-    from celosia.parts import grammar
-
     table = release.comparison.protected
     rows = [
-        (grammar.show(finding.part.spec()), name, low, high)
+        (str(finding.part), name, low, high)
         for finding in release.assessment.risks
+        if isinstance(finding.part, NarrowsValues)
         for name, (low, high) in finding.part.intervals(table).items()
     ]
     return pl.DataFrame(rows, schema=["risk", "column", "at least", "at most"], orient="row")
@@ -210,7 +210,7 @@ def _learnt(release: Release) -> pl.DataFrame:
 
 def _altered(release: Release) -> dict[str, float]:
     for finding in release.comparison.losses:
-        if finding.part.changed_by_column and finding.value is not None:
+        if isinstance(finding.part, ChangedShares) and finding.value is not None:
             return {name: float(share) for name, share in finding.evidence.items()}
     return {}
 

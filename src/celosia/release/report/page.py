@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.release.evidence.public import Disclosure, requirement
 from celosia.release.leaving.leaving import formal_columns
+from celosia.release.policy.sections import MEASURED_RISKS
 from celosia.release.report.board import board, day
 from celosia.release.report.columns import dependence_maps, pictures
 from celosia.release.report.environment import templates
@@ -262,7 +263,9 @@ class _Page:
         """The measured risks and attacks, besides those that every report tells."""
         w, release = self.w, self.release
         earlier = {id(now): before for before, now in zip(release.before.risks, release.assessment.risks, strict=False)}
-        findings = [f for f in (*release.assessment.risks, *release.comparison.risks) if not f.part.in_every_report]
+        findings = [
+            f for f in (*release.assessment.risks, *release.comparison.risks) if f.part.name not in MEASURED_RISKS
+        ]
         rows = [self.further_row(f, earlier.get(id(f))) for f in findings]
         heads = [w["measure"], w["before"], w["after"], w["interval"], w["baseline"]]
         return grid(heads, rows, {1, 2, 3, 4}) if rows else None

@@ -10,7 +10,7 @@ from typing import Any
 from celosia.classes import STAR
 from celosia.data.schema import Schema
 from celosia.errors import CelosiaError, NotApplicable
-from celosia.parts import Model, Risk, build, find, grammar, private_fields
+from celosia.parts import BoundedByRows, Model, Risk, build, find, grammar, private_fields
 from celosia.release.evidence import evidence
 from celosia.release.verifying.verification import Check
 from celosia.table import Table, read
@@ -151,7 +151,7 @@ def _too_small(model: Model, counted: str, table: Table) -> bool:
 
 def _bounded(claim: dict[str, Any], part: Model | Risk, counted: str, table: Table, reason: str) -> Check:
     """A number that counts persons lies on one side of the number that counts rows: nobody has less than one row."""
-    side = part.rows_bound if counted == "persons" else None
+    side = part.rows_bound if isinstance(part, BoundedByRows) and counted == "persons" else None
     value = _as_float(claim["value"])
     if side is None or value is None:
         return Check(claim["part"], claim["value"], None, None, reason)

@@ -9,7 +9,17 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable, ParameterError
-from celosia.parts import Attack, Columns, DecidedByOneRecord, attacks_reading, build, find, parts
+from celosia.parts import (
+    Attack,
+    Columns,
+    CombinesAttacks,
+    DecidedByOneRecord,
+    DisclosesValue,
+    attacks_reading,
+    build,
+    find,
+    parts,
+)
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -31,9 +41,9 @@ class Strongest:
     silent: dict[str, str]
     """Why the others do not apply."""
 
-    def best(self, what: str) -> str | None:
+    def best(self, *, values: bool) -> str | None:
         """The attack that reaches most, of those that disclose identities or values."""
-        kind = [name for name, attack in self.attacks.items() if attack.discloses == what]
+        kind = [name for name, attack in self.attacks.items() if isinstance(attack, DisclosesValue) == values]
         return max(kind, key=self.reached, default=None)
 
     def reached(self, name: str, end: str = "value") -> float:
@@ -41,7 +51,7 @@ class Strongest:
         evidence = self.evidence[name]
         ends = evidence.get("interval", (evidence["value"], evidence["value"]))
         value = float(evidence["value"] if end == "value" else ends[end == "high"])
-        if self.attacks[name].reads and self.attacks[name].discloses == "value":
+        if self.attacks[name].reads and isinstance(self.attacks[name], DisclosesValue):
             guess = self.guess(name)
             return max(0.0, (value - guess) / (1 - guess)) if guess < 1 else 0.0
         return value
@@ -52,7 +62,7 @@ class Strongest:
 
     def deciding(self) -> list[str]:
         """The best link alone, or with the best value where that makes more."""
-        link, value = self.best("identity"), self.best("value")
+        link, value = self.best(values=False), self.best(values=True)
         if link is None or value is None:
             return [name for name in (link, value) if name is not None]
         return [link] if self.reached(link) >= self.reached(value) else [link, value]
@@ -62,7 +72,7 @@ class Strongest:
         return float(np.mean([self.reached(name, end) for name in self.deciding()]))
 
 
-class DisclosureRisk(DecidedByOneRecord, Attack):
+class DisclosureRisk(CombinesAttacks, DecidedByOneRecord, Attack):
     r"""What the strongest attack reaches that applies, that of a reader of the certificate included.
 
     .. math:: \mathrm{DR} = \max\Bigl(L,\ \frac{L + V}{2}\Bigr), \qquad L = \max_{\text{links}} , \quad
@@ -125,7 +135,7 @@ class DisclosureRisk(DecidedByOneRecord, Attack):
             summary["not_applicable"] = strongest.silent
         return summary
 
-    def decided(self, original: Table, protected: Table) -> list[str]:
+    def deciding_attacks(self, original: Table, protected: Table) -> list[str]:
         """The attacks that decided."""
         return self._strongest(original, protected).deciding()
 
@@ -142,7 +152,7 @@ class DisclosureRisk(DecidedByOneRecord, Attack):
         from celosia.table.pairing import positions
 
         chance = attack.records(original, protected)["risk"].cast(float).to_numpy()
-        if attack.reads or (self.direction == "original" and attack.discloses == "identity"):
+        if attack.reads or (self.direction == "original" and not isinstance(attack, DisclosesValue)):
             return chance
         by_original = np.zeros(len(original))  # by protected record: one that was not released is not disclosed
         by_original[positions(original, protected)] = chance

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Attack, Columns
+from celosia.parts import Attack, Columns, DisclosesValue
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.intp]
 
 
-class IntervalDisclosure(Attack):
+class IntervalDisclosure(DisclosesValue, Attack):
     r"""The share of original values that lie in a narrow interval around their protected value (ID).
 
     .. math:: \mathrm{ID} = \frac{1}{n\,p\,|W|} \sum_{w \in W} \sum_{ij} [x_{ij} \in I_w(x'_{ij})]
@@ -46,7 +46,6 @@ class IntervalDisclosure(Attack):
     window: Literal["rank", "relative", "sd", "joint"] = Field(default="rank", description="what an interval is")
     widths: tuple[float, ...] = Field(default=tuple(range(1, 11)), min_length=1, description="widths in per cent")
     k: float = Field(default=0.05, gt=0, description="standard deviations to each side, for joint")
-    discloses: ClassVar[Literal["identity", "value"]] = "value"
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of values (records, for joint) that are disclosed."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
 
+from celosia.parts import DisclosesValue
 from celosia.risk.bases.linking import _ColumnAttack
 from celosia.risk.bases.transparency import Reached
 
@@ -19,11 +20,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-class _EstimatingAttack(_ColumnAttack):
+class _EstimatingAttack(DisclosesValue, _ColumnAttack):
     """An informed attack on numbers: a value is disclosed when the estimate comes near."""
 
     within: float = Field(default=0.1, gt=0, description="standard deviations within which a value is disclosed")
-    discloses: ClassVar[Literal["identity", "value"]] = "value"
 
     def disclosed(
         self, original: Table, protected: Table, names: Sequence[str], guess: Floats, parts: Mapping[str, Any]

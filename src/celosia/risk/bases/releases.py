@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from celosia.errors import UnknownName
-from celosia.parts import Columns, Private
+from celosia.parts import Columns, ComparesReleases, Private
 from celosia.risk.bases.reaching import _ReachingAttack
 from celosia.table.source import Source
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class _EarlierReleases(_ReachingAttack):
+class _EarlierReleases(ComparesReleases, _ReachingAttack):
     """An attack that lays the release over ``earlier`` ones; the same without them is its control."""
 
     earlier: Annotated[tuple[Source, ...], Private()] = Field(
@@ -27,8 +27,6 @@ class _EarlierReleases(_ReachingAttack):
         description="columns that link the records of two releases; all but quasi-identifiers that both show unchanged",
     )
 
-    together: ClassVar[bool] = True
-
     known: Columns | None = Field(
         default=None, description="columns that the intruder knows of people; the quasi-identifiers when not given"
     )
@@ -37,7 +35,7 @@ class _EarlierReleases(_ReachingAttack):
         """What the intruder knows of people."""
         return list(original.schema.need_quasi() if self.known is None else self.known)
 
-    def gives_away(self, facts: Mapping[str, Any]) -> list[str]:
+    def blocking_reasons(self, facts: Mapping[str, Any]) -> list[str]:
         """What the releases tell together beyond what each tells alone."""
         sentences = [self.sentence(facts)] if self.exceeds(facts) else []
         learnt = facts.get("learnt", 0) - facts.get("learnt_alone", 0)

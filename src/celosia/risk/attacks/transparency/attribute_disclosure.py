@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Attack, Columns
+from celosia.parts import Attack, Columns, DisclosesValue
 from celosia.risk.bases.transparency import public_steps
 from celosia.table.source import Same, Source
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-class AttributeDisclosure(Attack):
+class AttributeDisclosure(DisclosesValue, Attack):
     r"""The share of unknown values of people that an intruder reads off a release by the values that she knows.
 
     She knows the ``known`` columns of a person and wants the ``target`` ones. Synthetic and perturbed records need not
@@ -51,7 +51,6 @@ class AttributeDisclosure(Attack):
     True
     """
 
-    discloses: ClassVar[Literal["identity", "value"]] = "value"
     reads: ClassVar[tuple[str, ...]] = ("ipso", "fcrm", "gaussian-copula", "sequential-trees", "dp-synthesis")
     known: Columns | None = Field(default=None, description="columns that the intruder knows of people")
     target: Columns | None = Field(default=None, description="columns that she wants")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Columns
+from celosia.parts import Columns, DisclosesValue
 from celosia.risk.bases.transparency import Reached, _InformedAttack
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class BlankedCells(_InformedAttack):
+class BlankedCells(DisclosesValue, _InformedAttack):
     r"""The share of people in whose record an intruder fills in what a local suppression blanked, who knows k.
 
     As few cells as possible are blanked, so a cell was blanked because its value made the record rare. A value that
@@ -43,7 +43,6 @@ class BlankedCells(_InformedAttack):
     """
 
     reads: ClassVar[tuple[str, ...]] = ("local-suppress",)
-    discloses: ClassVar[Literal["identity", "value"]] = "value"
     columns: Columns | None = Field(default=None, description="columns to fill in; the quasi-identifiers")
 
     def reach(self, original: Table, protected: Table) -> Reached:

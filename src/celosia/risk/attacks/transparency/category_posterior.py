@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from celosia.parts import DisclosesValue
 from celosia.risk.bases.linking import _ColumnAttack, strata
 from celosia.risk.bases.transparency import PublicStep, Reached
 
@@ -22,7 +23,7 @@ ROUNDS, ENOUGH = 2000, 1e-12  # steps of the estimate of the prior, and the chan
 TIE = 1e-9  # probabilities nearer than this to each other are one
 
 
-class CategoryPosterior(_ColumnAttack):
+class CategoryPosterior(DisclosesValue, _ColumnAttack):
     r"""The share of original categories that an intruder guesses rightly who knows the matrix of a randomisation.
 
     She knows which record is the person's. From the released counts and the matrix she estimates how frequent the true
@@ -50,7 +51,6 @@ class CategoryPosterior(_ColumnAttack):
     """
 
     reads: ClassVar[tuple[str, ...]] = ("pram", "randomised-response")
-    discloses: ClassVar[Literal["identity", "value"]] = "value"
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Guess by the posterior."""

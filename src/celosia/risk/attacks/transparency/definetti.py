@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Column, Columns
+from celosia.parts import Column, Columns, DisclosesValue
 from celosia.risk.bases.transparency import Reached, _InformedAttack, wanted_column
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BINS = 10  # of a number: a learner of counts needs a few values
 
 
-class Definetti(_InformedAttack):
+class Definetti(DisclosesValue, _InformedAttack):
     r"""The share of people whose sensitive value a learner finds in an anatomy, from the groups of everybody else.
 
     Anatomy publishes exact quasi-identifiers with a group, and apart from them how often each group has each value.
@@ -46,7 +46,6 @@ class Definetti(_InformedAttack):
     True
     """
 
-    discloses: ClassVar[Literal["identity", "value"]] = "value"
     reads: ClassVar[tuple[str, ...]] = ("anatomise",)
     target: Column | None = Field(default=None, description="sensitive column that was set apart; the declared one")
     group: Column = Field(default="group", description="column of the release that names the group")

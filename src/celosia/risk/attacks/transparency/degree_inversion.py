@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Column, Columns
+from celosia.parts import Column, Columns, DisclosesValue
 from celosia.risk.bases.transparency import Reached, _InformedAttack
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 APART = 10.0  # what another label counts in the distance: degrees differ by 1 at most
 
 
-class DegreeInversion(_InformedAttack):
+class DegreeInversion(DisclosesValue, _InformedAttack):
     r"""The share of numbers that an intruder gets back from the published degrees of a fuzzy recoding.
 
     The sets stay private, but the degrees of membership follow from the number alone, and step by step along it. The
@@ -46,7 +46,6 @@ class DegreeInversion(_InformedAttack):
     """
 
     reads: ClassVar[tuple[str, ...]] = ("fuzzy-recode",)
-    discloses: ClassVar[Literal["identity", "value"]] = "value"
     column: Column | None = Field(default=None, description="the recoded column; the first that was recoded")
     degrees: Columns | None = Field(
         default=None, description="columns of the release with its degrees; those named after it when not given"

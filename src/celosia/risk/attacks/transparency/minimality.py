@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from celosia.classes import number
 from celosia.errors import NotApplicable
-from celosia.parts import Column, Model, build
+from celosia.parts import Column, DisclosesValue, Model, build
 from celosia.risk.bases.transparency import PublicStep, Reached, _InformedAttack, wanted_column
 from celosia.table import read
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LARGEST = 50_000_000  # pairs of a record and a value, 400 MB
 
 
-class Minimality(_InformedAttack):
+class Minimality(DisclosesValue, _InformedAttack):
     r"""The share of people whose sensitive value an intruder finds who knows that no less generalisation would do.
 
     A search for the least loss generalises only as far as it must. Whoever knows the quasi-identifiers of everybody
@@ -57,7 +57,6 @@ class Minimality(_InformedAttack):
     """
 
     reads: ClassVar[tuple[str, ...]] = ("generalise",)
-    discloses: ClassVar[Literal["identity", "value"]] = "value"
     target: Column | None = Field(default=None, description="sensitive column; the first that is declared")
     levels: dict[str, int] = Field(
         default_factory=dict, description="column → published level; those of the history when not given"
