@@ -14,7 +14,7 @@ import celosia
 from celosia.data.engines import engine_named
 from celosia.data.engines.polars import Polars
 from celosia.errors import DataError
-from celosia.parts import build, parts
+from celosia.parts import Formal, build, parts
 from celosia.release.evidence.evidence import plain
 from celosia.release.policy.fitting import support
 from celosia.streams import Stream
@@ -126,7 +126,7 @@ def test_what_needs_no_memory_protects_the_same_on_spark(spark, path):
             continue
         method, engine = build("method", {"use": name, **examples[0]}), watched("spark")
         here, there = (tables(path, e)[0] for e in (Polars(), engine))
-        if not method.needs_memory(there.schema) and not method.formal:
+        if not method.needs_memory(there.schema) and not isinstance(method, Formal):
             done = method.apply(there, Stream(1)).table
             assert max(engine.collected, default=0) <= 100, (
                 f"{method} brought {max(engine.collected)} rows to the driver"

@@ -17,7 +17,7 @@ from celosia.frontier.candidates import Candidate
 from celosia.methods.bases.trees import Feature, synthesise
 from celosia.methods.bases.units import distinct_counts, units_of
 from celosia.models.bases.fuzzy_model import alike
-from celosia.parts import build, parts
+from celosia.parts import Formal, build, parts
 
 
 def owned(columns, **roles):
@@ -66,7 +66,7 @@ def test_records_without_an_id_are_one_person():
 
 # -- what a formal guarantee costs -------------------------------------------------------------------------------------------
 
-FORMAL = [name for name, cls in parts("method").items() if cls.formal]
+FORMAL = [name for name, cls in parts("method").items() if issubclass(cls, Formal)]
 
 
 @pytest.mark.parametrize("name", FORMAL)

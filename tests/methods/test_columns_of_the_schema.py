@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.parts import Method, build, parts
+from celosia.parts import Method, build, marked_fields, parts
 from celosia.parts.columns import SuitedMark
 from celosia.parts.part import marked
 
@@ -47,7 +47,7 @@ def expected(method: Method) -> dict[str, list[str]]:
     numbers = ["age", "height"]
     named = {"town": ["town"], "mixed": [*numbers, "town"], "numbers": numbers}
     kind = "town" if method.name == "pram" else "mixed" if method.name == "mixed-microaggregate" else "numbers"
-    if method.fills == ("dependent", "independent"):
+    if marked_fields(method, SuitedMark) == ("dependent", "independent"):
         return {"dependent": numbers, "independent": ["pay"]}
     return {"columns": named[kind]}
 

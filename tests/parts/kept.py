@@ -12,11 +12,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from celosia.parts import CountsRows, Part, find, parts
+from celosia.parts import CountsRows, Formal, Method, Part, explored_values, find, parts
 
 KEPT = Path(__file__).with_name("kept.json")
 KINDS = ("method", "model", "risk", "loss", "mechanism")
-FACTS = ("rows", "formal", "memory", "persons", "bounded", "direction", "scope", "explored")
+FACTS = ("rows", "memory", "persons", "bounded", "direction", "scope")
 FACTS += ("monotone_generalisation", "monotone_suppression")
 FOR_PEOPLE = {"title", "description", "examples"}
 
@@ -26,6 +26,8 @@ def said(cls: type[Part]) -> dict[str, Any]:
     schema = cls.model_json_schema()
     told = {name: _limits(field) for name, field in schema.get("properties", {}).items()}
     facts = {f"({name})": getattr(cls, name, None) for name in FACTS}
+    if issubclass(cls, Method):
+        facts |= {"(formal)": issubclass(cls, Formal), "(explored)": explored_values(cls)}
     if isinstance(facts["(persons)"], CountsRows):
         facts["(persons)"] = "rows"
     plain = {name: fact for name, fact in facts.items() if fact is not None and not isinstance(fact, property)}

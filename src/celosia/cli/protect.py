@@ -83,9 +83,12 @@ def protect_file(
 def _declare_named(table: Table, method: Method) -> Table:
     """Return the table with the columns declared that the command names: those to overwrite, and their predictors."""
     from celosia.data.schema import Schema
+    from celosia.parts import marked_fields
+    from celosia.parts.columns import SuitedMark
 
     schema = table.schema
-    filled = (name for field in method.fills for name in getattr(method, field, None) or ())
+    fields = dict.fromkeys(("columns", *marked_fields(method, SuitedMark)))
+    filled = (name for field in fields for name in getattr(method, field, None) or ())
     for name in dict.fromkeys([*method.overwrites(Schema()), *filled]):
         if name in schema:
             schema = schema.change(name, declared=True)

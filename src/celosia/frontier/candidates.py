@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from celosia.errors import ParameterError
-from celosia.parts import Method, build, grammar, parts, public_spec
+from celosia.parts import Formal, Method, build, explored_values, grammar, parts, public_spec
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -43,7 +43,7 @@ class Candidate:
         """The privacy loss of the steps with a formal guarantee; None without such steps, or where only the data
         determine it.
         """
-        losses = [method.privacy_loss() for method in self.methods if method.formal]
+        losses = [method.privacy_loss() for method in self.methods if isinstance(method, Formal)]
         spent = [loss for loss in losses if loss is not None]
         return sum(spent) if spent and len(spent) == len(losses) else None
 
@@ -119,13 +119,13 @@ def _propose(table: Table) -> Iterator[Candidate]:
     for cls in parts("method").values():
         assert issubclass(cls, Method)
         # Noise and generalisation are not mixed: no one measure sees the loss of both.
-        if not cls.explored or ("hierarchy" in cls.suits) != by_hierarchy:
+        explored = explored_values(cls)
+        if not explored or ("hierarchy" in cls.suits) != by_hierarchy:
             continue
-        if not by_hierarchy and (not columns_for(table, cls) or (cls.formal and not has_declared_domains(table))):
+        if not by_hierarchy and (not columns_for(table, cls) or (issubclass(cls, Formal) and not has_declared_domains(table))):
             continue
-        names = list(cls.explored)
-        for values in itertools.product(*(cls.explored[name] for name in names)):
-            method = _with_columns(table, {"use": cls.name, **dict(zip(names, values, strict=True))})
+        for values in itertools.product(*explored.values()):
+            method = _with_columns(table, {"use": cls.name, **dict(zip(explored, values, strict=True))})
             if method is not None:
                 yield Candidate((method,))
 
@@ -179,7 +179,7 @@ def _with_columns(table: Table, spec: Mapping[str, Any]) -> Method | None:
     """Return the method with suitable columns where it needs some and names none; None where no column suits."""
     method: Method = build("method", spec)
     try:
-        return method.fitted(table.schema, columns_for(table, type(method)))
+        return method.resolve_columns(table.schema, columns_for(table, type(method)))
     except ParameterError:
         return None
 

@@ -9,7 +9,23 @@ group ``celosia.parts`` that names a module to import.
 from celosia.parts.columns import Column, ColumnMark, Columns, SuitedColumns, named_columns
 from celosia.parts.loss import ChangedShares, Loss, SearchObjective
 from celosia.parts.mechanism import Mechanism
-from celosia.parts.method import Method
+from celosia.parts.method import (
+    Explored,
+    Formal,
+    Iterative,
+    Method,
+    OnlyRead,
+    Overwritten,
+    PublishesEvidence,
+    RecordByRecord,
+    Requires,
+    RowWise,
+    explored_values,
+    overwritten_fields,
+    refuse_replay,
+    requirements,
+    target_sizes,
+)
 from celosia.parts.model import Condition, Model, Verdict
 from celosia.parts.part import (
     KIND,
@@ -26,7 +42,7 @@ from celosia.parts.part import (
 )
 from celosia.parts.places import Place, from_directory, identity, located, moved, paths_in
 from celosia.parts.registry import find, home, kinds, package, parts
-from celosia.parts.spec import marked_fields, private_fields, public_spec, summary, withheld_parameters
+from celosia.parts.spec import is_share, marked_fields, private_fields, public_spec, summary, withheld_parameters
 from celosia.parts.threat import (
     Attack,
     CombinesAttacks,
@@ -58,6 +74,21 @@ __all__ = [
     "ChangedShares",
     "BoundedByRows",
     "CountsRows",
+    "is_share",
+    "Explored",
+    "Formal",
+    "Iterative",
+    "OnlyRead",
+    "Overwritten",
+    "PublishesEvidence",
+    "RecordByRecord",
+    "Requires",
+    "RowWise",
+    "explored_values",
+    "overwritten_fields",
+    "refuse_replay",
+    "requirements",
+    "target_sizes",
     "ComparesReleases",
     "CombinesAttacks",
     "DisclosesValue",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -24,6 +25,21 @@ if TYPE_CHECKING:
 Rows = Literal["same", "subset", "new"]
 
 
+class Explored:
+    """Marks a field with the values that an exploration tries by itself."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+
+
+class Overwritten:
+    """Marks a field that names columns whose cells the method overwrites; ``column`` and ``columns`` need no mark."""
+
+
+class OnlyRead:
+    """Marks ``column`` or ``columns`` where their cells are not overwritten."""
+
+
 class Method(Part, home="celosia.methods"):
     """Changes a table: table → outcome.
 
@@ -31,57 +47,38 @@ class Method(Part, home="celosia.methods"):
     """
 
     kind: ClassVar[str] = "method"
+    memory: ClassVar[Memory] = "columns"
     rows: ClassVar[Rows] = "same"
     """What becomes of the rows: all kept in place, some left out, or others made."""
-    memory: ClassVar[Memory] = "columns"
-    formal: ClassVar[bool] = False
-    """Whether the output carries a formal guarantee (differential privacy) that exact evidence would void; then
-    :meth:`privacy_loss` tells what it costs."""
-    formal_table: ClassVar[bool] = False
-    """Whether the formal guarantee covers all that is released, not only the columns that the method overwrites."""
-    public_evidence: ClassVar[frozenset[str]] = frozenset()
-    """Names of the evidence that may be published: what the parameters or the released file tell anyway. The rest is
-    for the owner; all evidence of a formal method is covered by its guarantee."""
-    row_wise: ClassVar[bool] = False
-    """Whether every output record follows from its own input record and the parameters alone, and no record is refused:
-    only such a method may come before one with a formal guarantee."""
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
-    """Values of its parameters that an exploration tries by itself; empty when it is tried only where it is listed."""
     suits: ClassVar[tuple[str, ...]] = ()
     """Kinds of columns that it is given where it names none; ``"hierarchy"``: an exploration tries it only where every
     quasi-identifier has one."""
-    fills: ClassVar[tuple[str, ...]] = ("columns",)
-    """Fields that such columns fill (``SuitedColumns``): the first with quasi-identifiers, each other with those that
-    none before it has."""
-    changes: ClassVar[tuple[str, ...]] = ("column", "columns")
-    """Fields that name the columns whose cells it overwrites; columns that other fields name are only looked at."""
-    refusal: ClassVar[str] = "it looks at all records at once"
-    """Why new records cannot have what was done to others: the end of the sentence by which it is refused."""
+    not_replayable_because: ClassVar[str] = "it looks at all records at once"
+    """Why new records cannot have what was done to others: the end of the sentence by which :meth:`replay` refuses."""
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The columns whose cells it may overwrite: no other column of the input comes out with other cells.
 
         A method that overwrites columns that nobody named (the quasi-identifiers, all columns) adds them here.
         """
-        fields = (name for name in self.changes if name in type(self).model_fields)
-        fitted = self.fitted(schema)
-        named = (getattr(fitted, field) or () for field in fields)
+        resolved = self.resolve_columns(schema)
+        named = (getattr(resolved, field) or () for field in overwritten_fields(type(self)))
         return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
 
-    def fitted(self, schema: Schema, among: Sequence[str] | None = None) -> Self:
+    def resolve_columns(self, schema: Schema, among: Sequence[str] | None = None) -> Self:
         """The method with the columns of a schema where it names none, those of a nested method too.
 
-        They are the quasi-identifiers, or the columns of ``among``, whose kind suits it.
+        The first field of ``SuitedColumns`` gets the quasi-identifiers, or the columns of ``among``, whose kind suits
+        the method; each further one gets those of all columns that no field before it has.
         """
         filled: dict[str, Any] = {}
         used = set(schema.identifiers)
-        suited = marked_fields(self, SuitedMark)
         for name in type(self).model_fields:
             nested = getattr(self, name)
-            if isinstance(nested, Method) and (inner := nested.fitted(schema, among)) is not nested:
+            if isinstance(nested, Method) and (inner := nested.resolve_columns(schema, among)) is not nested:
                 filled[name] = inner
-        for place, name in enumerate(self.fills):
-            if name in suited and not getattr(self, name):
+        for place, name in enumerate(marked_fields(self, SuitedMark)):
+            if not getattr(self, name):
                 pool = schema.names if place else schema.quasi if among is None else among
                 filled[name] = [n for n in pool if n in schema and str(schema[n].kind) in self.suits and n not in used]
                 if not filled[name]:
@@ -94,51 +91,113 @@ class Method(Part, home="celosia.methods"):
             return self
         return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | filled)
 
-    @classmethod
-    def takes_requirements(cls) -> bool:
-        """Whether it has a list of requirements; those of the policy are taken where it names none."""
-        return "require" in cls.model_fields
-
-    def privacy_loss(self) -> float | None:
-        """The epsilon of its formal guarantee, as its evidence states it after a run.
-
-        None without a guarantee, or where only the data tell.
-        """
-        return None
-
-    def requirements(self) -> tuple[Model, ...]:
-        """What it promises of its result, and what new records under its transformation are judged by."""
-        return ()
-
-    def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:  # noqa: ARG002
-        """The class size that each record asks for, by the words for it; empty when none is asked for."""
-        return {}
-
+    @abstractmethod
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Apply the method; random choices come from ``stream`` only."""
-        raise NotImplementedError
 
-    def watch(self, table: Table, stream: Stream) -> Iterator[Any]:  # noqa: ARG002
-        """What a method that iterates shows after each iteration; any other is refused."""
-        raise ParameterError(f"{self.name} does not iterate: there is nothing to watch.")
-
-    def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:
+    def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
         """Do to new records what was done to those of a release; ``recorded`` is what ``Outcome.private`` held.
 
-        Gives the table, with all rows in place, and which records have no place in it. A method that works record by
-        record is applied as :meth:`settled` gives it; one that can follow what it found overrides this; any other is
-        refused with the reason that it states.
+        Return the table, with all rows in place, and which records have no place in it.
         """
-        return self.settled(recorded).apply(table, stream).table, np.zeros(len(table), dtype=np.bool_)
+        raise refuse_replay(self)
 
-    def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
-        """The method that works record by record, with the numbers that it took from the data of the release."""
-        raise self.refused(self.refusal)
 
-    def searched(self, recorded: Mapping[str, Any]) -> Mapping[str, Any] | None:  # noqa: ARG002
-        """The levels that a search looked at, for their drawing; None when it made no such search."""
-        return None
+class RecordByRecord:
+    """Mixin of a method that treats each record by itself, given what it took from the data of the release."""
 
-    def refused(self, reason: str) -> DataError:
-        """The refusal of new records."""
-        return DataError(f"{self.name}: new records cannot have what it did to those of the release, because {reason}.")
+    @abstractmethod
+    def freeze(self, recorded: Mapping[str, Any]) -> Method:
+        """Return a copy that no longer looks at the data, with the recorded statistics; refused where there is none."""
+
+    def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:
+        """Apply the frozen method."""
+        return self.freeze(recorded).apply(table, stream).table, np.zeros(len(table), dtype=np.bool_)
+
+
+class RowWise(RecordByRecord):
+    """Mixin of a method whose output record follows from its input record and the parameters alone.
+
+    No record is refused. Only such a method may come before one with a formal guarantee.
+    """
+
+    def is_row_wise(self) -> bool:
+        """Whether that holds for its parameters."""
+        return True
+
+
+class Requires:
+    """Mixin of a method that promises models of its result; new records under its transformation are judged by them."""
+
+    @abstractmethod
+    def requirements(self) -> tuple[Model, ...]:
+        """The models that the result meets."""
+
+    def target_sizes(self, table: Table) -> dict[str, NDArray[np.int64]]:  # noqa: ARG002
+        """Requested class size of every record, by label; empty when none is requested."""
+        return {}
+
+
+class Formal:
+    """Mixin of a method with a formal guarantee (differential privacy), which exact evidence would void."""
+
+    covers_table: ClassVar[bool] = True
+    """Whether the guarantee covers all that is released, not only the columns that the method overwrites."""
+
+    @abstractmethod
+    def privacy_loss(self) -> float | None:
+        """The epsilon that the evidence states after a run; None where only the data determine it."""
+
+
+class PublishesEvidence:
+    """Mixin of a method with evidence that follows from its parameters or the released file, and may be published.
+
+    Other evidence is for the owner, or covered by a formal guarantee.
+    """
+
+    public_evidence: ClassVar[frozenset[str]]
+    """Names of that evidence."""
+
+
+class Iterative:
+    """Mixin of a method that iterates."""
+
+    @abstractmethod
+    def watch(self, table: Table, stream: Stream) -> Iterator[Any]:
+        """What it shows after each iteration; the last is the result."""
+
+
+def refuse_replay(method: Method, reason: str = "") -> DataError:
+    """The error for new records that cannot have what a method did to others."""
+    return DataError(
+        f"{method.name}: new records cannot have what it did to those of the release, because "
+        f"{reason or method.not_replayable_because}."
+    )
+
+
+def requirements(method: Method) -> tuple[Model, ...]:
+    """The models that the result of a method meets."""
+    return method.requirements() if isinstance(method, Requires) else ()
+
+
+def target_sizes(method: Method, table: Table) -> dict[str, NDArray[np.int64]]:
+    """Requested class size of every record, by label; empty when a method requests none."""
+    return method.target_sizes(table) if isinstance(method, Requires) else {}
+
+
+def explored_values(method: type[Method]) -> dict[str, tuple[Any, ...]]:
+    """The values that an exploration tries by itself, by parameter; empty when it tries the method only if listed."""
+    return {
+        name: mark.values
+        for name, info in method.model_fields.items()
+        for mark in info.metadata
+        if isinstance(mark, Explored)
+    }
+
+
+def overwritten_fields(method: type[Method]) -> tuple[str, ...]:
+    """The fields that name columns whose cells a method overwrites."""
+    if marked_fields(method, Overwritten):
+        return marked_fields(method, Overwritten)
+    only_read = marked_fields(method, OnlyRead)
+    return tuple(name for name in ("column", "columns") if name in method.model_fields and name not in only_read)

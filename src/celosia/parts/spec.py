@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from celosia.parts.loss import Loss
 from celosia.parts.part import Part, Private, marked
+from celosia.parts.threat import Threat
 
 
 def summary(part: Part | type[Part]) -> str:
@@ -16,6 +18,11 @@ def summary(part: Part | type[Part]) -> str:
     'Every class has at least ``k`` records.'
     """
     return inspect.cleandoc(part.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+
+
+def is_share(part: Part) -> bool:
+    """Whether the value of a measure is a share in [0, 1]."""
+    return isinstance(part, Loss | Threat) and part.bounded
 
 
 def marked_fields(part: Part | type[Part], mark: type) -> tuple[str, ...]:

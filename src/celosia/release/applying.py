@@ -16,7 +16,7 @@ import numpy as np
 
 from celosia.errors import DataError
 from celosia.hierarchy.text import texts
-from celosia.parts import Method, Model, build
+from celosia.parts import Method, Model, build, requirements, target_sizes
 from celosia.release.evidence.certificate import load_record
 from celosia.release.plan import Plan
 from celosia.release.policy.policy import Policy, Step
@@ -88,8 +88,8 @@ def apply(
     methods = tuple(step.method for step in plan.steps)
     require: list[Model] = list(policy.require)
     for method in methods:
-        require += [model for model in method.requirements() if model not in require]
-    targets = {name: sizes for method in methods for name, sizes in method.wishes(plan.table).items()}
+        require += [model for model in requirements(method) if model not in require]
+    targets = {name: sizes for method in methods for name, sizes in target_sizes(method, plan.table).items()}
     placed = placed.blank_suppressed(require)
     return Reused(placed, plan.table, methods, unplaced, _violating(placed, require, targets, released))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from celosia.errors import CelosiaError, DataError, ParameterError, SchemaError, suggestion
-from celosia.parts import Method, Part, identity, named_columns, public_spec
+from celosia.parts import Formal, Iterative, Method, Part, identity, named_columns, public_spec, requirements
 from celosia.parts.progress import Progress, stage
 from celosia.release.leaving.leaving import further_tables, with_further_tables
 from celosia.release.policy.fitting import refuse_before_formal, refuse_beyond
@@ -64,7 +64,7 @@ class Plan:
         stream = Stream.of(seed, table.fingerprint)
         table = table.identified()
         named = [step if isinstance(step, Step) else Step(step.name, step) for step in steps]
-        planned = tuple(replace(step, method=step.method.fitted(table.first.schema)) for step in named)
+        planned = tuple(replace(step, method=step.method.resolve_columns(table.first.schema)) for step in named)
         methods = [step.method for step in planned]
         refuse_before_formal(methods)
         refuse_beyond(table, [*methods, *measured])
@@ -111,6 +111,8 @@ class Plan:
     def watch(self) -> Iterator[Any]:
         """Yield what the only step, an iterative method, shows after each iteration; it ends with the result."""
         (step,) = self.steps
+        if not isinstance(step.method, Iterative):
+            raise ParameterError(f"{step.method.name} does not iterate: there is nothing to watch.")
         yield from step.method.watch(self.table, self._stream(self.table, step))
 
     def _stream(self, table: Table, step: Step) -> Stream:
@@ -195,7 +197,7 @@ def _safe(method: Method, table: Table) -> Table:
 
 def _blank_suppressed(method: Method, table: Table) -> Table:
     """Blank the sensitive cells of suppressed records that miss the method's requirements; noise stays as drawn."""
-    return table if method.formal else table.blank_suppressed(method.requirements())
+    return table if isinstance(method, Formal) else table.blank_suppressed(requirements(method))
 
 
 def _refuse_after_further_tables(method: Method, table: Table, further: Mapping[str, Table]) -> None:
@@ -203,7 +205,7 @@ def _refuse_after_further_tables(method: Method, table: Table, further: Mapping[
     other = next((name for name, each in further.items() if set(each.names) != set(table.names)), None)
     if other is not None:
         raise _not_after(method, further, f"the table {other!r} has other columns, so that it would stay as it is")
-    if further and method.formal:
+    if further and isinstance(method, Formal):
         raise _not_after(method, further, "its privacy loss would be spent once for each table")
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from celosia.data.io.atomic import refuse_taken, replaced
 from celosia.errors import GuardError
-from celosia.parts import Loss, Model, Threat, build_all
+from celosia.parts import Loss, Model, Threat, build_all, requirements
 from celosia.release.evidence.evidence import Release
 from celosia.release.measuring import Given, opened_pair
 from celosia.release.policy.policy import Policy, Step
@@ -62,7 +62,7 @@ def report(
     before, after = opened_pair(original, protected, schema)
     after = by_key(before, after, key) if key else after
     methods = [secret["method"] for secret in after.secrets if "method" in secret]
-    promised = [model for method in methods for model in method.requirements()]
+    promised = [model for method in methods for model in requirements(method)]
     measures = {
         name: build_all(kind, given)
         for name, kind, given in (("risks", "risk or attack", risks), ("losses", "loss", losses))

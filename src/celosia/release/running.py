@@ -17,7 +17,7 @@ from celosia.data.io.filetypes import type_of
 from celosia.data.spill import sweep_here
 from celosia.errors import DataError, OutputError, PolicyError, RequirementError, explained
 from celosia.methods.bases.domain import cover_hierarchies
-from celosia.parts import Attack, public_spec, withheld_parameters
+from celosia.parts import Attack, Formal, public_spec, withheld_parameters
 from celosia.parts.progress import Progress, within
 from celosia.release.evidence import evidence, history
 from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
@@ -84,7 +84,7 @@ def run(
         methods = [step.method for step in policy.steps]
         as_text = formal_options(methods, policy.schema, policy.source)
         original = policy.table(engine=engine, memory=memory, options=as_text).identified().computed()
-        formal = any(method.formal_table for method in methods)
+        formal = any(isinstance(method, Formal) and method.covers_table for method in methods)
         original = cover_hierarchies(original).identified() if formal else original
         check_input(original, formal=formal)
         measured = [*policy.require, *policy.risks, *policy.losses]
@@ -108,7 +108,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
             "the steps leave no record: there is nothing to release. Ask for less, generalise before records are "
             "suppressed, or keep the suppressed ones as rows of stars (drop = false)."
         )
-    formal = any(policy_step.method.formal for policy_step in policy.steps)
+    formal = any(isinstance(policy_step.method, Formal) for policy_step in policy.steps)
     require = () if formal else policy.require  # no cell depends on the input once noise was drawn
     copies = {
         name: table.blank_suppressed(require).unmarked()
@@ -131,7 +131,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     certificate["holds"] = after.holds and all(each.holds for each in further.values())
     record = _record(leaving, released, policy, seed, order, before, after, comparison)
     if policy.history.releases:
-        formal = any(policy_step.method.formal for policy_step in policy.steps)
+        formal = any(isinstance(policy_step.method, Formal) for policy_step in policy.steps)
         public = Disclosure.between(original, protected)
         certificate["history"] = evidence.plain(history.public(earlier, policy, public, formal=formal))
         record |= {"committed": history.commitments(policy), "history": evidence.plain([f.spec() for f in earlier])}
@@ -193,7 +193,7 @@ BASELINE = (
 def _certificate(
     released: Table, leaving: Leaving, policy: Policy, after: Assessment, comparison: Comparison
 ) -> dict[str, Any]:
-    formal = any(policy_step.method.formal for policy_step in policy.steps)
+    formal = any(isinstance(policy_step.method, Formal) for policy_step in policy.steps)
     unreleased = set(leaving.original.names) - set(released.names)
     certificate: dict[str, Any] = {
         "format": CERTIFICATE_FORMAT,
@@ -233,9 +233,9 @@ def _certificate(
 
 def _public_steps(steps: Sequence[Step], history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The steps as they may be published; a formal guarantee covers no evidence of the steps before it."""
-    last = max((i for i, policy_step in enumerate(steps) if policy_step.method.formal), default=0)
+    last = max((i for i, policy_step in enumerate(steps) if isinstance(policy_step.method, Formal)), default=0)
     entries = [
-        entry if i >= last or policy_step.method.formal else {}
+        entry if i >= last or isinstance(policy_step.method, Formal) else {}
         for i, (policy_step, entry) in enumerate(zip(steps, history, strict=True))
     ]
     return [_public_step(policy_step, entry) for policy_step, entry in zip(steps, entries, strict=True)]

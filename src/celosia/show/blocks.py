@@ -165,8 +165,9 @@ def _whole(written: Any) -> Any:
 
 def value_of(finding: Finding, value: Any) -> str:
     """Format a value of a risk, an attack or a loss: a share as a percentage, others in their unit."""
-    bounded = finding.part.bounded and isinstance(value, int | float)
-    return share(value) if bounded else number(value)
+    from celosia.parts import is_share
+
+    return share(value) if is_share(finding.part) and isinstance(value, int | float) else number(value)
 
 
 def _arrow(value: float | None, base: float | None) -> str:

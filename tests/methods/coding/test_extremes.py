@@ -243,9 +243,9 @@ def test_another_domain_gives_another_pseudonym_and_a_key_can_come_from_elsewher
 
 
 def test_new_records_get_the_pseudonyms_of_a_key_and_none_without():
-    assert Pseudonymise(columns=["v"], key=KEY).settled({}).key == KEY
+    assert Pseudonymise(columns=["v"], key=KEY).freeze({}).key == KEY
     with pytest.raises(DataError, match="its key came from the seed"):
-        Pseudonymise(columns=["v"]).settled({})
+        Pseudonymise(columns=["v"]).freeze({})
 
 
 @pytest.mark.parametrize("values", [[], [None, None]])

@@ -92,9 +92,9 @@ def test_both_rules_must_agree(by):
 
 
 def test_cells_of_new_records_are_blanked_by_a_condition_only():
-    assert SuppressCells(columns=["v"], where="v > 1").settled({}).where == "v > 1"
+    assert SuppressCells(columns=["v"], where="v > 1").freeze({}).where == "v > 1"
     with pytest.raises(DataError, match=r"rare values \(fewer_than\) are counted over all records"):
-        SuppressCells(columns=["v"], fewer_than=2).settled({})
+        SuppressCells(columns=["v"], fewer_than=2).freeze({})
     with pytest.raises(ParameterError, match="suppress-cells: fewer_than must be at least 2, got 1"):
         SuppressCells(columns=["v"], fewer_than=1)
 

@@ -30,7 +30,7 @@ from celosia.mathematics.fuzzy.partitions import (
     scale,
 )
 from celosia.mathematics.fuzzy.sets import FuzzySet, Members
-from celosia.parts import Private
+from celosia.parts import Explored, Private
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -102,7 +102,9 @@ class FuzzyCoding(BaseModel):
         default="c-means", description="how numeric columns without sets are partitioned"
     )
     joint: bool = Field(default=False, description="one partition of all numeric columns together, not one per column")
-    cells: int = Field(default=3, ge=2, le=100, description="cells of a partition that is found")
+    cells: Annotated[int, Explored(3, 5, 8)] = Field(
+        default=3, ge=2, le=100, description="cells of a partition that is found"
+    )
     m: float = Field(default=2.0, gt=1, description="fuzziness of the clusters; near 1 they become crisp")
     norm: Norm = Field(default="product", description="how the degrees of columns are combined in a cell")
     starts: int = Field(default=4, ge=1, description="starts of a clustering; the best is kept")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celosia.parts import Method, Model
+from celosia.parts import Method, Model, Requires
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class _SuppressingMethod(Method):
+class _SuppressingMethod(Requires, Method):
     """A method with the fields ``require``, ``drop`` and ``blank``."""
 
     if TYPE_CHECKING:

@@ -55,8 +55,7 @@ class InBlocks(Method):
     )
     persons: ClassVar[PersonUnit] = "counted"
     memory: ClassVar[Memory] = "none"
-    changes: ClassVar[tuple[str, ...]] = ()
-    refusal: ClassVar[str] = "each block was worked on with all its records"
+    not_replayable_because: ClassVar[str] = "each block was worked on with all its records"
 
     @model_validator(mode="after")
     def _some_blocks(self) -> InBlocks:

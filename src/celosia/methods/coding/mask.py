@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 
 from celosia.methods.bases.by_rows import EACH_CELL
-from celosia.parts import Columns, CountsRows, Memory, Method, PersonUnit
+from celosia.parts import Columns, CountsRows, Memory, Method, PersonUnit, PublishesEvidence, RowWise
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class Mask(Method):
+class Mask(PublishesEvidence, RowWise, Method):
     """Replace characters of each value by a sign, keeping some at one end.
 
     A value that is not longer than what is kept is masked whole. The length stays visible unless ``width`` gives the
@@ -38,9 +38,8 @@ class Mask(Method):
     public_evidence: ClassVar[frozenset[str]] = frozenset({"masked"})
     persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
     memory: ClassVar[Memory] = "none"
-    row_wise: ClassVar[bool] = True
 
-    def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
+    def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each record by itself."""
         return self
 

@@ -42,7 +42,7 @@ class MultivariateTopCode(Method):
     robust: bool = Field(default=True, description="robust centre and scatter instead of mean and covariance")
     persons: ClassVar[PersonUnit] = CountsRows("each row is pulled towards the middle of all rows")
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    refusal: ClassVar[str] = "the ellipse is fitted to all records"
+    not_replayable_because: ClassVar[str] = "the ellipse is fitted to all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Shrink the outliers."""

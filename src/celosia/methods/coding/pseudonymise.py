@@ -15,7 +15,17 @@ from celosia import files
 from celosia.data.credentials import SHORTEST_KEY, is_reference, key_bytes
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.by_rows import EACH_CELL
-from celosia.parts import Columns, CountsRows, Credential, Method, PersonUnit, Place
+from celosia.parts import (
+    Columns,
+    CountsRows,
+    Credential,
+    Method,
+    PersonUnit,
+    Place,
+    PublishesEvidence,
+    RecordByRecord,
+    refuse_replay,
+)
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -23,7 +33,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class Pseudonymise(Method):
+class Pseudonymise(PublishesEvidence, RecordByRecord, Method):
     r"""Replace each value by a keyed hash: equal values get equal pseudonyms, and only the key can make one.
 
     .. math:: p(x) = \operatorname{base32}\big(\operatorname{HMAC}_K(\text{domain} \,\|\, x)\big)_{1 \dots \ell}
@@ -51,7 +61,9 @@ class Pseudonymise(Method):
     reverse: bool = Field(default=True, description="keep the table that leads back in the private record")
     public_evidence: ClassVar[frozenset[str]] = frozenset({"replaced"})
     persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
-    refusal: ClassVar[str] = "its key came from the seed and the data of that run. Give key or key_file to link files"
+    not_replayable_because: ClassVar[str] = (
+        "its key came from the seed and the data of that run. Give key or key_file to link files"
+    )
 
     @model_validator(mode="after")
     def _key_is_long(self) -> Pseudonymise:
@@ -61,9 +73,11 @@ class Pseudonymise(Method):
             key_bytes(self.key, self.name)
         return self
 
-    def settled(self, recorded: Mapping[str, Any]) -> Method:
+    def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each value by itself, where the key is at hand."""
-        return super().settled(recorded) if self.key is None and self.key_file is None else self
+        if self.key is None and self.key_file is None:
+            raise refuse_replay(self)
+        return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Replace the values, column by column; equal values of two columns get equal pseudonyms."""

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from celosia.errors import DataError
 from celosia.methods.bases.by_rows import EACH_CELL
-from celosia.parts import Columns, CountsRows, Method, PersonUnit
+from celosia.parts import Columns, CountsRows, Method, PersonUnit, RecordByRecord
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class RedactText(Method):
+class RedactText(RecordByRecord, Method):
     """Replace what names somebody in sentences: names, identifiers, e-mail, telephones, places and dates.
 
     Each becomes a word in brackets: ``[name]``, ``[id]``, ``[e-mail]``, ``[address]``, ``[telephone]``, ``[place]``,
@@ -35,7 +35,7 @@ class RedactText(Method):
     columns: Columns = Field(min_length=1, description="columns of text")
     persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
 
-    def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
+    def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each record by itself."""
         return self
 

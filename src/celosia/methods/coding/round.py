@@ -11,7 +11,7 @@ from pydantic import Field
 
 from celosia.errors import DataError
 from celosia.methods.bases.by_rows import EACH_CELL
-from celosia.parts import CountsRows, Method, PersonUnit, SuitedColumns
+from celosia.parts import CountsRows, Method, PersonUnit, RecordByRecord, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ LARGEST = 2**62  # twice the base must fit in 64 bits
 HAIR = 2.0**-50  # a few last bits of the quotient
 
 
-class Round(Method):
+class Round(RecordByRecord, Method):
     r"""Round values to multiples of a base.
 
     .. math:: \tilde x_i = b \left\lfloor x_i / b + u_i \right\rfloor
@@ -50,7 +50,7 @@ class Round(Method):
         """Random rounding draws by record ids."""
         return self.way == "random"
 
-    def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
+    def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each record by itself."""
         return self
 

@@ -12,7 +12,16 @@ from pydantic import Field, model_validator
 
 from celosia.data.credentials import is_reference, key_bytes
 from celosia.errors import DataError, ParameterError
-from celosia.parts import Column, Credential, Method, PersonUnit, SuitedColumns
+from celosia.parts import (
+    Column,
+    Credential,
+    Method,
+    PersonUnit,
+    PublishesEvidence,
+    RecordByRecord,
+    SuitedColumns,
+    refuse_replay,
+)
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -26,7 +35,7 @@ WEEK = 7
 LAST_YEAR = 9999  # of what most programs can read
 
 
-class ShiftDates(Method):
+class ShiftDates(PublishesEvidence, RecordByRecord, Method):
     r"""Shift all dates of a person by the same random number of days.
 
     .. math:: \tilde d_{ij} = d_{ij} + s_i, \qquad s_i \text{ uniform on } \{-D, \dots, D\}
@@ -60,7 +69,9 @@ class ShiftDates(Method):
     suits: ClassVar[tuple[str, ...]] = ("date",)
     public_evidence: ClassVar[frozenset[str]] = frozenset({"shifted", "consistent by"})
     persons: ClassVar[PersonUnit] = "counted"
-    refusal: ClassVar[str] = "its shifts came from the seed and the data of that run. Give key to shift files alike"
+    not_replayable_because: ClassVar[str] = (
+        "its shifts came from the seed and the data of that run. Give key to shift files alike"
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> ShiftDates:
@@ -70,9 +81,11 @@ class ShiftDates(Method):
             raise ParameterError(f"shift-dates: weeks needs days of at least {WEEK}, got {self.days}.")
         return self
 
-    def settled(self, recorded: Mapping[str, Any]) -> Method:
+    def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each person by itself, where the key is at hand."""
-        return super().settled(recorded) if self.key is None else self
+        if self.key is None:
+            raise refuse_replay(self)
+        return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Shift the columns."""

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
-from celosia.parts import CountsRows, Memory, Method, PersonUnit, SuitedColumns
+from celosia.parts import CountsRows, Memory, Method, PersonUnit, RecordByRecord, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ EXACT = 2**53
 """Larger whole numbers are no floating-point numbers."""
 
 
-class _Coding(Method):
+class _Coding(RecordByRecord, Method):
     """What top and bottom coding share."""
 
     columns: SuitedColumns = Field(default=(), description="numeric columns to code; such quasi-identifiers when empty")
@@ -54,7 +54,7 @@ class _Coding(Method):
             table = settled.apply(table, stream).table
         return table, np.zeros(len(table), dtype=np.bool_)
 
-    def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
+    def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each record by itself, at the limits that were given."""
         return self
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from celosia.errors import DataError
-from celosia.parts import Columns, Method, PersonUnit
+from celosia.parts import Columns, Method, OnlyRead, PersonUnit
 from celosia.table import Outcome
 from celosia.views.boxes.separation import separate
 
@@ -48,11 +48,12 @@ class Anatomise(Method):
     """
 
     l: int = Field(default=2, ge=2, description="no value may have more than 1/l of a group")
-    columns: Columns | None = Field(default=None, description="sensitive columns to set apart; all declared ones")
+    columns: Annotated[Columns | None, OnlyRead()] = Field(
+        default=None, description="sensitive columns to set apart; all declared ones"
+    )
     groups: Literal["near", "buckets"] = Field(default="near", description="how records are grouped")
     persons: ClassVar[PersonUnit] = "counted"
-    changes: ClassVar[tuple[str, ...]] = ()  # the sensitive columns are taken out
-    refusal: ClassVar[str] = (
+    not_replayable_because: ClassVar[str] = (
         "the counts of their sensitive values are published already, and new groups would be another release. Run the "
         "policy on the new file, and keep persons of the earlier release out of it: whoever is in both is found by "
         "comparing the groups"

@@ -11,7 +11,7 @@ from pydantic import Field
 from celosia.errors import DataError, ParameterError
 from celosia.mathematics.fuzzy.coding import FuzzyCoding, Partition, facts, known_degrees
 from celosia.mathematics.fuzzy.labels import Language, linguistic_labels
-from celosia.parts import CountsRows, Method, PersonUnit, SuitedColumns
+from celosia.parts import CountsRows, Method, PersonUnit, SuitedColumns, refuse_replay
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -57,7 +57,6 @@ class FuzzyRecode(FuzzyCoding, Method):
     persons: ClassVar[PersonUnit] = CountsRows(
         "each cell gets the degrees of its own value; clusters are those of rows"
     )
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"cells": (3, 5, 8)}
     suits: ClassVar[tuple[str, ...]] = ("hierarchy", "numeric")
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
@@ -78,9 +77,10 @@ class FuzzyRecode(FuzzyCoding, Method):
         """Give new records the labels of the sets that were found."""
         partitions = recorded["partitions"]
         if any("orders" not in partition for partition in partitions):
-            raise self.refused(
+            raise refuse_replay(
+                self,
                 "the record was written by an earlier version, without the order of the labels. Run the policy again "
-                "to get one"
+                "to get one",
             )
         values = self._values(table)
         lost = np.zeros(len(table), np.bool_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -16,7 +16,7 @@ from celosia.methods.bases.class_aggregates import Aggregate, aggregated
 from celosia.methods.bases.quasi_codes import QuasiCodes, quasi_codes
 from celosia.methods.bases.relabelling import by_level
 from celosia.methods.bases.suppressing import _SuppressingMethod
-from celosia.parts import Loss, Model, PersonUnit, SearchObjective, build
+from celosia.parts import Explored, Loss, Model, PersonUnit, PublishesEvidence, SearchObjective, build, refuse_replay
 from celosia.search.lattice.aggregates import with_aggregates
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.explanation import explored, how_good
@@ -48,7 +48,7 @@ class LevelLattice:
     upper: tuple[int, ...]
 
 
-class Generalise(_SuppressingMethod):
+class Generalise(PublishesEvidence, _SuppressingMethod):
     r"""Replace the values of each quasi-identifier by those of one level of its hierarchy, the best levels there are.
 
     .. math:: \min_{\ell,\, S} \; loss(T_{\ell, S}) \quad\text{so that every class of } T_{\ell, S}
@@ -72,11 +72,15 @@ class Generalise(_SuppressingMethod):
     ({'age': 1, 'zip': 2}, True, ['130**', '130**', '148**', '148**'])
     """
 
-    require: tuple[Model, ...] = Field(min_length=1, description="requirements that the result must meet")
+    require: Annotated[tuple[Model, ...], Explored(*((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20)))] = Field(
+        min_length=1, description="requirements that the result must meet"
+    )
     objective: Loss | None = Field(
         default=None, description="the loss to minimise; domain-loss with aggregate balanced when not given"
     )
-    suppress: float = Field(default=0.0, ge=0, le=1, description="largest share of records that may be suppressed")
+    suppress: Annotated[float, Explored(0.0, 0.05)] = Field(
+        default=0.0, ge=0, le=1, description="largest share of records that may be suppressed"
+    )
     levels: dict[str, int | tuple[int, int]] = Field(
         default_factory=dict, description="column → level, or lowest and highest level allowed"
     )
@@ -95,10 +99,6 @@ class Generalise(_SuppressingMethod):
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
     public_evidence: ClassVar[frozenset[str]] = frozenset({"levels"})
     persons: ClassVar[PersonUnit] = "counted"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
-        "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20)),
-        "suppress": (0.0, 0.05),
-    }
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
 
     def needs_memory(self, schema: Schema) -> bool:
@@ -110,7 +110,7 @@ class Generalise(_SuppressingMethod):
         counted = bool(_loss_columns(self.objective))
         return self.target is not None or bool(self.aggregate) or population or (counted and schema.person is not None)
 
-    def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
+    def target_sizes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """The class sizes of ``target``."""
         return wished(self.name, table, self.target)
 
@@ -199,13 +199,8 @@ class Generalise(_SuppressingMethod):
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
         """Give new records the labels of the levels that were found."""
         if "transformation" not in recorded:
-            raise self.refused("the value of a class under aggregate belongs to the records of the class")
+            raise refuse_replay(self, "the value of a class under aggregate belongs to the records of the class")
         return by_level(table, recorded["transformation"]["labels"])
-
-    def searched(self, recorded: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The nodes that were looked at."""
-        nodes: Mapping[str, Any] | None = recorded.get("lattice")
-        return nodes
 
     def _objective(self, domain: Domain) -> Objective:
         if self.costs:

@@ -65,7 +65,7 @@ class LocalGeneralise(_SuppressingMethod):
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
     persons: ClassVar[PersonUnit] = "counted"
 
-    def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
+    def target_sizes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """The class sizes of ``target``."""
         return wished(self.name, table, self.target)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError, RequirementError
-from celosia.parts import Memory, Method, Model, PersonUnit
+from celosia.parts import Explored, Memory, Method, Model, PersonUnit, Requires, refuse_replay
 from celosia.table import Outcome
 from celosia.table.targets import Target, targets, wished
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from celosia.views.boxes.regions import Boxes, Regions
 
 
-class Mondrian(Method):
+class Mondrian(Requires, Method):
     r"""Cut the records into boxes, column by column, as long as every box meets the requirements.
 
     A box is cut in the column in which it is widest: numbers, dates and ordinal values behind the median,
@@ -57,7 +57,9 @@ class Mondrian(Method):
     ['[20-40)', '[20-40)', '[20-40)', '[40-62)', '[40-62)', '[40-62)']
     """
 
-    require: tuple[Model, ...] = Field(default=(), description="requirements that every class must meet")
+    require: Annotated[tuple[Model, ...], Explored(*((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20)))] = Field(
+        default=(), description="requirements that every class must meet"
+    )
     strict: bool = Field(default=True, description="keep equal values on one side of a cut")
     cut: Literal["nearest", "median"] = Field(default="nearest", description="where a column may be cut")
     output: Literal["range", "mean", "median", "mode"] = Field(
@@ -68,9 +70,6 @@ class Mondrian(Method):
     target: Target = Field(default=None, description="class size that each record asks for: a column or an array")
     memory: ClassVar[Memory] = "blocks"
     persons: ClassVar[PersonUnit] = "counted"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {
-        "require": tuple((f"k-anonymity(k={k})",) for k in (2, 3, 5, 10, 20))
-    }
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
 
     @model_validator(mode="after")
@@ -85,7 +84,7 @@ class Mondrian(Method):
         """What every class of the result meets."""
         return self.require
 
-    def wishes(self, table: Table) -> dict[str, NDArray[np.int64]]:
+    def target_sizes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """The class sizes of ``target``."""
         return wished(self.name, table, self.target)
 
@@ -133,10 +132,11 @@ class Mondrian(Method):
 
         record = recorded.get("transformation")
         if record is None:
-            raise self.refused(
+            raise refuse_replay(
+                self,
                 "the record was written by an earlier version, without the cuts. Run the policy again to get one"
                 if self.strict
-                else "equal values fell on both sides of a cut. Make a release with strict = true to reuse it"
+                else "equal values fell on both sides of a cut. Make a release with strict = true to reuse it",
             )
         rows = ~table.suppressed_mask()
         new, lost = replayed_boxes(table if rows.all() else table.take(table.ids()[rows]), record)

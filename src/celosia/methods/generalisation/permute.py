@@ -46,7 +46,7 @@ class Permute(Method):
     groups: Literal["near", "buckets"] = Field(default="near", description="how groups are formed when l is given")
     together: bool = Field(default=True, description="shuffle all columns with the same permutation")
     persons: ClassVar[PersonUnit] = "counted"
-    refusal: ClassVar[str] = "values change places inside groups of records"
+    not_replayable_because: ClassVar[str] = "values change places inside groups of records"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The columns, or the sensitive ones."""

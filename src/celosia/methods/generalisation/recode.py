@@ -13,7 +13,7 @@ from celosia.errors import DataError, ParameterError
 from celosia.hierarchy.ends import coarse_breaks, outer_ends
 from celosia.methods.bases.by_rows import EACH_CELL
 from celosia.methods.bases.domain import canonical_numbers
-from celosia.parts import Column, CountsRows, Memory, Method, PersonUnit, Private
+from celosia.parts import Column, CountsRows, Memory, Method, PersonUnit, Private, PublishesEvidence, RowWise
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _OF_BINS = ("bins", "spacing", "whole", "margin", "ends")
 WAYS = ("level", "nodes", "breaks", "bins", "mapping")
 
 
-class Recode(Method):
+class Recode(PublishesEvidence, RowWise, Method):
     r"""Replace the values of a column by coarser ones.
 
     Exactly one of: ``level`` (a level of the column's hierarchy), ``nodes`` (labels of any levels, each of which stands
@@ -81,8 +81,7 @@ class Recode(Method):
     persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
     memory: ClassVar[Memory] = "none"
 
-    @property
-    def row_wise(self) -> bool:  # type: ignore[override]
+    def is_row_wise(self) -> bool:
         """Given breaks are the same whatever the records are."""
         return self.breaks is not None
 
@@ -119,7 +118,7 @@ class Recode(Method):
             return Outcome(table.map(self.column, values, levels.labels(self.level)), {"level": self.level})
         return Outcome(table.map(self.column, values, levels.cut(self.nodes or (), self.rest)))
 
-    def settled(self, recorded: Mapping[str, Any]) -> Recode:
+    def freeze(self, recorded: Mapping[str, Any]) -> Recode:
         """Each record by itself; with ``bins``, in those of the release."""
         if self.bins is None:
             return self

@@ -65,7 +65,7 @@ class TreeGeneralise(Method):
         default="suppress", description="what happens to what is left at the root"
     )
     persons: ClassVar[PersonUnit] = "counted"
-    refusal: ClassVar[str] = "classes are joined until every record of the file has company"
+    not_replayable_because: ClassVar[str] = "classes are joined until every record of the file has company"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The columns; a suppressed record has stars in every quasi-identifier."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from celosia.methods.bases.grouping import columns, grouped, loss
-from celosia.parts import Columns, Memory, Method, PersonUnit, SuitedColumns
+from celosia.parts import Columns, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -37,14 +36,13 @@ class IndividualRanking(Method):
     columns: SuitedColumns = Field(
         default=(), description="numeric columns, grouped one by one; such quasi-identifiers when empty"
     )
-    k: int = Field(default=3, ge=2, description="smallest group size")
+    k: Annotated[int, Explored(3, 5, 10, 20)] = Field(default=3, ge=2, description="smallest group size")
     optimal: bool = Field(default=True, description="runs with the least loss instead of runs of exactly k")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     memory: ClassVar[Memory] = "blocks"
     persons: ClassVar[PersonUnit] = "counted"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10, 20)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    refusal: ClassVar[str] = "a value is the mean of its neighbours in the file"
+    not_replayable_because: ClassVar[str] = "a value is the mean of its neighbours in the file"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Group and take the means, column by column."""

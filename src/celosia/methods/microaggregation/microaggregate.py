@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped, scaled
-from celosia.parts import Columns, Memory, Method, PersonUnit, SuitedColumns
+from celosia.parts import Columns, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.parts.progress import watched
 from celosia.table import Outcome
 
@@ -51,7 +50,7 @@ class Microaggregate(Method):
     columns: SuitedColumns = Field(
         default=(), description="numeric columns that are grouped together; such quasi-identifiers when empty"
     )
-    k: int = Field(default=3, ge=2, description="smallest group size")
+    k: Annotated[int, Explored(3, 4, 5, 7, 10, 15, 20)] = Field(default=3, ge=2, description="smallest group size")
     quality: bool = Field(default=False, description="search on for groups with less loss than MDAV's")
     scale: bool = Field(default=False, description="work in blocks: near-linear time for large files")
     standardise: bool = Field(default=True, description="divide columns by their standard deviation for the distance")
@@ -65,9 +64,8 @@ class Microaggregate(Method):
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     memory: ClassVar[Memory] = "blocks"
     persons: ClassVar[PersonUnit] = "counted"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 4, 5, 7, 10, 15, 20)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    refusal: ClassVar[str] = "a value is the mean of a group of records"
+    not_replayable_because: ClassVar[str] = "a value is the mean of a group of records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Group and aggregate."""

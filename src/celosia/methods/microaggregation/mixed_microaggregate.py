@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -14,7 +14,7 @@ from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.methods.bases.cells import Impossible, as_column, created, numbers, strata, units
 from celosia.methods.bases.grouping import Persons, sizes
 from celosia.methods.bases.units import Units
-from celosia.parts import Columns, Memory, Method, PersonUnit, SuitedColumns
+from celosia.parts import Columns, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class MixedMicroaggregate(Method):
     columns: SuitedColumns = Field(
         default=(), description="columns that are grouped together; the quasi-identifiers when empty"
     )
-    k: int = Field(default=3, ge=2, description="smallest group size")
+    k: Annotated[int, Explored(3, 5, 10)] = Field(default=3, ge=2, description="smallest group size")
     weights: dict[str, float] = Field(default={}, description="weight of a column in the distance; 1 when not given")
     distance: dict[str, Distance] = Field(default={}, description="distance of a text column: edit, jaccard, cosine")
     aggregate: dict[str, Aggregate] = Field(default={}, description="what stands for a group, by column")
@@ -84,9 +84,8 @@ class MixedMicroaggregate(Method):
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
     memory: ClassVar[Memory] = "blocks"
     persons: ClassVar[PersonUnit] = "counted"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10)}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
-    refusal: ClassVar[str] = "a cell stands for a group of records"
+    not_replayable_because: ClassVar[str] = "a cell stands for a group of records"
 
     @model_validator(mode="after")
     def _named_columns(self) -> MixedMicroaggregate:

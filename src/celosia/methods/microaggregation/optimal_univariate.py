@@ -37,7 +37,7 @@ class OptimalUnivariate(Method):
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     memory: ClassVar[Memory] = "blocks"
     persons: ClassVar[PersonUnit] = "counted"
-    refusal: ClassVar[str] = "a value is the mean of a group of records"
+    not_replayable_because: ClassVar[str] = "a value is the mean of a group of records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Group and take the means."""

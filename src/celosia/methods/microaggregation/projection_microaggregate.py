@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped, scaled
-from celosia.parts import Columns, Memory, Method, PersonUnit, SuitedColumns
+from celosia.parts import Columns, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -38,14 +37,13 @@ class ProjectionMicroaggregate(Method):
     columns: SuitedColumns = Field(
         default=(), description="numeric columns that are grouped together; such quasi-identifiers when empty"
     )
-    k: int = Field(default=3, ge=2, description="smallest group size")
+    k: Annotated[int, Explored(3, 5, 10)] = Field(default=3, ge=2, description="smallest group size")
     optimal: bool = Field(default=False, description="runs with the least loss along the component, not of k each")
     within: Columns = Field(default=(), description="group only records that agree on these columns")
     memory: ClassVar[Memory] = "blocks"
     persons: ClassVar[PersonUnit] = "counted"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (3, 5, 10)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    refusal: ClassVar[str] = "a value is the mean of a group of records"
+    not_replayable_because: ClassVar[str] = "a value is the mean of a group of records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Project, group and take the means."""

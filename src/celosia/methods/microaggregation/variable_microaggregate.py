@@ -46,7 +46,7 @@ class VariableMicroaggregate(Method):
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     memory: ClassVar[Memory] = "blocks"
     persons: ClassVar[PersonUnit] = "counted"
-    refusal: ClassVar[str] = "a value is the mean of a group of records"
+    not_replayable_because: ClassVar[str] = "a value is the mean of a group of records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Group and aggregate."""

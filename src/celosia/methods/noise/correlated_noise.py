@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -11,7 +10,7 @@ from pydantic import Field
 from celosia.errors import DataError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import bounds, numbers, put, refuse_constant, units
-from celosia.parts import CountsRows, Memory, Method, PersonUnit, SuitedColumns
+from celosia.parts import CountsRows, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -44,14 +43,15 @@ class CorrelatedNoise(Method):
     columns: SuitedColumns = Field(
         default=(), description="numeric columns that get noise together; such quasi-identifiers when empty"
     )
-    p: float = Field(default=0.1, gt=0, description="covariance of the noise as a share of the covariance of the data")
+    p: Annotated[float, Explored(0.01, 0.05, 0.1, 0.2, 0.5)] = Field(
+        default=0.1, gt=0, description="covariance of the noise as a share of the covariance of the data"
+    )
     keep_variance: bool = Field(default=False, description="shrink the result so that variances stay (Kim)")
     keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")
     persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
     memory: ClassVar[Memory] = "blocks"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.05, 0.1, 0.2, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    refusal: ClassVar[str] = "its noise has the covariance of all records"
+    not_replayable_because: ClassVar[str] = "its noise has the covariance of all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Add the noise."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -11,7 +10,7 @@ from pydantic import Field
 from celosia.errors import ParameterError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import as_column, bounds, numbers, refuse_constant, units
-from celosia.parts import CountsRows, Method, PersonUnit, SuitedColumns
+from celosia.parts import CountsRows, Explored, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -40,14 +39,15 @@ class MultiplicativeNoise(Method):
     columns: SuitedColumns = Field(
         default=(), description="numeric columns that get noise; such quasi-identifiers when empty"
     )
-    p: float = Field(default=0.1, gt=0, description="variance of the noise as a share of the variance of the column")
+    p: Annotated[float, Explored(0.01, 0.05, 0.1, 0.2)] = Field(
+        default=0.1, gt=0, description="variance of the noise as a share of the variance of the column"
+    )
     shape: Literal["log-normal", "truncated-normal"] = Field(
         default="log-normal", description="distribution of the factor"
     )
     persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.05, 0.1, 0.2)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    refusal: ClassVar[str] = "its noise has a share of the variance of all records"
+    not_replayable_because: ClassVar[str] = "its noise has a share of the variance of all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Multiply."""

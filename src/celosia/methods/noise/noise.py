@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -22,7 +22,7 @@ from celosia.methods.bases.cells import (
     refuse_level,
     units,
 )
-from celosia.parts import CountsRows, Memory, Method, PersonUnit, SuitedColumns
+from celosia.parts import CountsRows, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -56,15 +56,16 @@ class Noise(Method):
     columns: SuitedColumns = Field(
         default=(), description="numeric columns that get noise; such quasi-identifiers when empty"
     )
-    p: float = Field(default=0.1, gt=0, description="variance of the noise as a share of the variance of the column")
+    p: Annotated[float, Explored(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)] = Field(
+        default=0.1, gt=0, description="variance of the noise as a share of the variance of the column"
+    )
     scope: Literal["all", "outliers"] = Field(default="all", description="which records get noise")
     share: float = Field(default=0.01, gt=0, lt=1, description="share of a normal cloud that counts as outliers")
     keep_zeros: bool = Field(default=False, description="leave zeros as they are (semicontinuous columns)")
     persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
     memory: ClassVar[Memory] = "blocks"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    refusal: ClassVar[str] = "its noise has a share of the variance of all records"
+    not_replayable_because: ClassVar[str] = "its noise has a share of the variance of all records"
 
     def needs_memory(self, schema: Schema) -> bool:
         """Outliers and members of a household are found among all records."""

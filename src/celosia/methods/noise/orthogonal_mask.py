@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import bounds, numbers, put, refuse_constant, refuse_missing, strata, units
-from celosia.parts import Columns, CountsRows, Method, PersonUnit, SuitedColumns
+from celosia.parts import Columns, CountsRows, Explored, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -40,13 +39,14 @@ class OrthogonalMask(Method):
     columns: SuitedColumns = Field(
         default=(), description="numeric columns that are rotated together; such quasi-identifiers when empty"
     )
-    p: float = Field(default=0.1, gt=0, le=2, description="mean squared change as a share of the variance")
+    p: Annotated[float, Explored(0.05, 0.1, 0.2, 0.5)] = Field(
+        default=0.1, gt=0, le=2, description="mean squared change as a share of the variance"
+    )
     block: int = Field(default=9, ge=4, le=64, description="records that are mixed with each other")
     within: Columns = Field(default=(), description="mix only records that agree on these columns")
     persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"p": (0.05, 0.1, 0.2, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    refusal: ClassVar[str] = "records are rotated together"
+    not_replayable_because: ClassVar[str] = "records are rotated together"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Rotate."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from celosia.errors import ParameterError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import as_column, bounds, numbers, strata, units
-from celosia.parts import Columns, CountsRows, Method, PersonUnit
+from celosia.parts import Columns, CountsRows, Method, Overwritten, PersonUnit, PublishesEvidence
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class RandomPerturbation(Method):
+class RandomPerturbation(PublishesEvidence, Method):
     r"""Jitter numeric columns by whole steps and shuffle other columns inside groups, without any formal guarantee.
 
     .. math:: \tilde x = x + u, \quad u \in \{-s, \dots, s\} \text{ uniformly}, \qquad
@@ -37,14 +37,15 @@ class RandomPerturbation(Method):
     ['HIV', 'HIV', 'flu', 'flu']
     """
 
-    jitter: Columns = Field(default=(), description="numeric columns that are moved by whole steps")
+    jitter: Annotated[Columns, Overwritten()] = Field(
+        default=(), description="numeric columns that are moved by whole steps"
+    )
     spread: int = Field(default=3, ge=1, description="largest step")
-    shuffle: Columns = Field(default=(), description="columns that are shuffled together")
+    shuffle: Annotated[Columns, Overwritten()] = Field(default=(), description="columns that are shuffled together")
     within: Columns = Field(default=(), description="shuffle only among records that agree on these columns")
     public_evidence: ClassVar[frozenset[str]] = frozenset({"guarantee"})
     persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
-    changes: ClassVar[tuple[str, ...]] = ("jitter", "shuffle")
-    refusal: ClassVar[str] = "values change places between records"
+    not_replayable_because: ClassVar[str] = "values change places between records"
 
     @model_validator(mode="after")
     def _something(self) -> RandomPerturbation:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import secrets
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -16,7 +16,7 @@ from celosia.data.schema import Schema
 from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.methods.bases.domain import Domain, covered_texts, described
 from celosia.methods.bases.quasi_codes import QuasiColumn, coded_column
-from celosia.parts import Method, PersonUnit
+from celosia.parts import Explored, Formal, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Levels = tuple[int, ...]
 
 
-class DpGeneralise(Method):
+class DpGeneralise(Formal, Method):
     r"""Publish a sample of the records, generalised, without classes smaller than a size that epsilon and delta
     dictate.
 
@@ -56,18 +56,19 @@ class DpGeneralise(Method):
     (74, True)
     """
 
-    epsilon: float = Field(gt=0, le=20, description="privacy loss of the release")
-    delta: float = Field(gt=0, lt=1, description="probability with which the promise may fail")
+    epsilon: Annotated[float, Explored(1.0, 2.0)] = Field(gt=0, le=20, description="privacy loss of the release")
+    delta: Annotated[float, Explored(1e-6)] = Field(
+        gt=0, lt=1, description="probability with which the promise may fail"
+    )
     search: float = Field(default=0.1, gt=0, lt=1, description="share of epsilon that is spent on choosing the levels")
     levels: dict[str, int] = Field(default_factory=dict, description="column → level, for all columns or for none")
     candidates: int = Field(default=300, ge=1, le=100_000, description="most combinations of levels that are compared")
     persons: ClassVar[PersonUnit] = "refused"
     rows: ClassVar[Rows] = "subset"
-    formal: ClassVar[bool] = True
-    formal_table: ClassVar[bool] = True
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"epsilon": (1.0, 2.0), "delta": (1e-6,)}
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
-    refusal: ClassVar[str] = "who is left out is drawn anew, and another draw is another release with a cost of its own"
+    not_replayable_because: ClassVar[str] = (
+        "who is left out is drawn anew, and another draw is another release with a cost of its own"
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> DpGeneralise:

@@ -20,7 +20,7 @@ from celosia.methods.bases.dp_cells import (
     published,
     text_cells,
 )
-from celosia.parts import Columns, Method, PersonUnit
+from celosia.parts import Columns, Formal, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class DpHistogram(Method):
+class DpHistogram(Formal, Method):
     r"""Publish how many records each combination of values has, with noise instead of the exact counts.
 
     .. math:: \tilde c = c + \mathrm{DLap}(\Delta / \varepsilon), \qquad \Delta = m \text{ (add-remove)},\ 2m
@@ -66,9 +66,7 @@ class DpHistogram(Method):
     tidy: bool = Field(default=True, description="make the counts non-negative whole numbers with the noisy total")
     persons: ClassVar[PersonUnit] = "counted"
     rows: ClassVar[Rows] = "new"
-    formal: ClassVar[bool] = True
-    formal_table: ClassVar[bool] = True
-    refusal: ClassVar[str] = "noisy counts of new records are another release with a cost of its own"
+    not_replayable_because: ClassVar[str] = "noisy counts of new records are another release with a cost of its own"
 
     def privacy_loss(self) -> float:
         """All of ``epsilon``."""

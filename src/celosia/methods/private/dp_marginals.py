@@ -10,7 +10,7 @@ from pydantic import Field
 from celosia.errors import ParameterError
 from celosia.mathematics.budget.neighbours import Neighbours
 from celosia.methods.bases.dp_cells import COUNT, check_columns, consistent, counted, filled, public_values, published
-from celosia.parts import Method, PersonUnit
+from celosia.parts import Formal, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class DpMarginals(Method):
+class DpMarginals(Formal, Method):
     r"""Publish several tables of counts, each with an equal part of epsilon, made to agree on what they share.
 
     .. math:: \varepsilon = \sum_{i=1}^{r} \varepsilon / r, \qquad \tilde c_i = c_i + \mathrm{DLap}(r\,\Delta /
@@ -51,9 +51,7 @@ class DpMarginals(Method):
     rows_per_person: int = Field(default=1, ge=1, description="most records that one person contributes")
     persons: ClassVar[PersonUnit] = "counted"
     rows: ClassVar[Rows] = "new"
-    formal: ClassVar[bool] = True
-    formal_table: ClassVar[bool] = True
-    refusal: ClassVar[str] = "noisy counts of new records are another release with a cost of its own"
+    not_replayable_because: ClassVar[str] = "noisy counts of new records are another release with a cost of its own"
 
     def privacy_loss(self) -> float:
         """All of ``epsilon``."""

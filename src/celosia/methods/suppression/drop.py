@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from celosia.parts import Columns, CountsRows, Memory, Method, PersonUnit
+from celosia.parts import Columns, CountsRows, Memory, Method, OnlyRead, PersonUnit, PublishesEvidence, RowWise
 
 if TYPE_CHECKING:
     from celosia.streams import Stream
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 from celosia.table import Outcome
 
 
-class Drop(Method):
+class Drop(PublishesEvidence, RowWise, Method):
     """Leave columns out; without a list, the identifiers.
 
     >>> import polars as pl, celosia
@@ -24,14 +24,14 @@ class Drop(Method):
     ('age',)
     """
 
-    columns: Columns = Field(default=(), description="columns to leave out; the identifiers when empty")
+    columns: Annotated[Columns, OnlyRead()] = Field(
+        default=(), description="columns to leave out; the identifiers when empty"
+    )
     public_evidence: ClassVar[frozenset[str]] = frozenset({"dropped"})
     persons: ClassVar[PersonUnit] = CountsRows("whole columns are left out")
-    changes: ClassVar[tuple[str, ...]] = ()
     memory: ClassVar[Memory] = "none"
-    row_wise: ClassVar[bool] = True
 
-    def settled(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
+    def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each record by itself."""
         return self
 

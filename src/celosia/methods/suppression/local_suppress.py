@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.data.schema import Missing
 from celosia.errors import DataError, ParameterError, RequirementError, UnknownName
-from celosia.parts import Column, Method, PersonUnit
+from celosia.parts import Column, Explored, Method, PersonUnit
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -59,7 +58,9 @@ class LocalSuppress(Method):
     ([1, 1, None, 3, 3], 1)
     """
 
-    k: int | None = Field(default=None, ge=2, description="frequency that every record must reach")
+    k: Annotated[int | None, Explored(2, 3, 5)] = Field(
+        default=None, ge=2, description="frequency that every record must reach"
+    )
     risk: float | None = Field(
         default=None, gt=0, lt=1, description="instead of k: largest individual risk of a record"
     )
@@ -76,9 +77,8 @@ class LocalSuppress(Method):
         default=None, gt=0, description="time for an integer program that proves how few cells are possible"
     )
     persons: ClassVar[PersonUnit] = "counted"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"k": (2, 3, 5)}
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
-    refusal: ClassVar[str] = "cells are blanked until every record of the file has company"
+    not_replayable_because: ClassVar[str] = "cells are blanked until every record of the file has company"
 
     @model_validator(mode="after")
     def _one_goal(self) -> LocalSuppress:

@@ -41,7 +41,7 @@ class Sample(Method):
     reweigh: bool = Field(default=True, description="divide the weight column by the share that was kept")
     persons: ClassVar[PersonUnit] = "counted"
     rows: ClassVar[Rows] = "subset"
-    refusal: ClassVar[str] = (
+    not_replayable_because: ClassVar[str] = (
         "the draw is over the file as a whole: draw from the new records before, with a policy of their own"
     )
 

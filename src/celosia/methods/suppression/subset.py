@@ -43,7 +43,7 @@ class Subset(Method):
     on: Columns = Field(default=(), description="columns that are compared with it; all common ones when empty")
     persons: ClassVar[PersonUnit] = "counted"
     rows: ClassVar[Rows] = "subset"
-    refusal: ClassVar[str] = (
+    not_replayable_because: ClassVar[str] = (
         "it chooses from the file as a whole: choose from the new records before, with a policy of their own"
     )
 

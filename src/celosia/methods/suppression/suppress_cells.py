@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
 from celosia.methods.bases.conditions import Condition, records_where
-from celosia.parts import Columns, Method, PersonUnit
+from celosia.parts import Columns, Method, PersonUnit, RecordByRecord, refuse_replay
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class SuppressCells(Method):
+class SuppressCells(RecordByRecord, Method):
     """Blank the cells of some columns where a rule says so.
 
     ``where`` is a condition as in SQL; ``fewer_than`` names values that occur in fewer records (persons, when a person
@@ -40,7 +40,7 @@ class SuppressCells(Method):
     fewer_than: int | None = Field(default=None, ge=2, description="blank values that fewer records have")
     by: Literal["missing", "star"] = Field(default="missing", description="what stands in a blanked cell")
     persons: ClassVar[PersonUnit] = "counted"
-    refusal: ClassVar[str] = "rare values (fewer_than) are counted over all records"
+    not_replayable_because: ClassVar[str] = "rare values (fewer_than) are counted over all records"
 
     @model_validator(mode="after")
     def _some_rule(self) -> SuppressCells:
@@ -48,9 +48,11 @@ class SuppressCells(Method):
             raise ParameterError("suppress-cells: give where, fewer_than or both; got none.")
         return self
 
-    def settled(self, recorded: Mapping[str, Any]) -> Method:
+    def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each record by itself, unless values are counted."""
-        return super().settled(recorded) if self.fewer_than is not None else self
+        if self.fewer_than is not None:
+            raise refuse_replay(self)
+        return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Blank the cells."""

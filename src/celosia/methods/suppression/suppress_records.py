@@ -39,7 +39,9 @@ class SuppressRecords(_SuppressingMethod):
     drop: bool = Field(default=False, description="remove the rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
     persons: ClassVar[PersonUnit] = "counted"
-    refusal: ClassVar[str] = "records are suppressed for the classes of their own file: run the policy on the new one"
+    not_replayable_because: ClassVar[str] = (
+        "records are suppressed for the classes of their own file: run the policy on the new one"
+    )
 
     def needs_memory(self, schema: Schema) -> bool:
         """Classes are enough, unless a population is counted, records are compared, or a missing value may be any."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -13,7 +13,7 @@ from celosia.data.engines.engine import RECORD
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import Impossible, combined, created, strata, units
-from celosia.parts import Columns, CountsRows, Memory, Method, PersonUnit, SuitedColumns
+from celosia.parts import Columns, CountsRows, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 from celosia.table.source import Source, open_source
 
@@ -58,7 +58,9 @@ class Pram(Method):
     columns: SuitedColumns = Field(
         default=(), description="categorical columns, randomised one by one; such quasi-identifiers when empty"
     )
-    diagonal: float = Field(default=0.8, gt=0, le=1, description="smallest probability that a category stays")
+    diagonal: Annotated[float, Explored(0.9, 0.8, 0.7, 0.6, 0.5)] = Field(
+        default=0.8, gt=0, le=1, description="smallest probability that a category stays"
+    )
     matrix: Source = Field(
         default=None,
         description="table with the transition matrix: first column the category, the others one per new category",
@@ -68,9 +70,8 @@ class Pram(Method):
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
     persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
     memory: ClassVar[Memory] = "blocks"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"diagonal": (0.9, 0.8, 0.7, 0.6, 0.5)}
     suits: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")
-    refusal: ClassVar[str] = "the transition matrix keeps the frequencies of all records"
+    not_replayable_because: ClassVar[str] = "the transition matrix keeps the frequencies of all records"
 
     @model_validator(mode="after")
     def _one_column(self) -> Pram:

@@ -12,7 +12,7 @@ from celosia.classes import group
 from celosia.errors import ParameterError
 from celosia.methods.bases.domain import Domain, canonical_texts, described
 from celosia.methods.bases.units import Units
-from celosia.parts import Columns, Method, PersonUnit
+from celosia.parts import Columns, Formal, Method, PersonUnit
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class RandomisedResponse(Method):
+class RandomisedResponse(Formal, Method):
     r"""Tell the truth with probability ``q`` and else any of the K categories at random (local differential privacy).
 
     .. math:: P(\tilde x = j \mid x = i) = q\,[i = j] + \frac{1-q}{K}, \qquad
@@ -58,8 +58,8 @@ class RandomisedResponse(Method):
     rows_per_person: int = Field(default=1, ge=1, description="most answers of one person per column")
     household: Columns = Field(default=(), description="columns that belong to households: one answer for each")
     persons: ClassVar[PersonUnit] = "counted"
-    formal: ClassVar[bool] = True
-    refusal: ClassVar[str] = "further answers are another release with a cost of its own"
+    covers_table: ClassVar[bool] = False
+    not_replayable_because: ClassVar[str] = "further answers are another release with a cost of its own"
 
     @model_validator(mode="after")
     def _declared(self) -> RandomisedResponse:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -12,7 +11,7 @@ from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.by_rows import EXCHANGED
 from celosia.methods.bases.cells import Impossible, created, strata, units
 from celosia.methods.bases.units import Units
-from celosia.parts import Columns, CountsRows, Memory, Method, PersonUnit, SuitedColumns
+from celosia.parts import Columns, CountsRows, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -61,7 +60,9 @@ class RankSwap(Method):
     columns: SuitedColumns = Field(
         default=(), description="ordered columns whose values are exchanged; such quasi-identifiers when empty"
     )
-    window: float = Field(default=0.05, gt=0, le=1, description="farthest exchange as a share of the records")
+    window: Annotated[float, Explored(0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)] = Field(
+        default=0.05, gt=0, le=1, description="farthest exchange as a share of the records"
+    )
     joint: bool = Field(default=False, description="exchange whole rows of these columns")
     correlation: float | None = Field(default=None, gt=0, lt=1, description="least correlation with the original")
     step: Literal["uniform", "normal", "buckets"] = Field(default="uniform", description="how far a partner is sought")
@@ -69,9 +70,8 @@ class RankSwap(Method):
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
     persons: ClassVar[PersonUnit] = CountsRows(EXCHANGED)
     memory: ClassVar[Memory] = "blocks"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"window": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "date")
-    refusal: ClassVar[str] = "values change places between records"
+    not_replayable_because: ClassVar[str] = "values change places between records"
 
     @model_validator(mode="after")
     def _fits(self) -> RankSwap:

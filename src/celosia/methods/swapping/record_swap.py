@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.cells import Impossible, combined, created
 from celosia.methods.bases.units import Units, distinct_counts, units_of
-from celosia.parts import Columns, Method, PersonUnit, Private
+from celosia.parts import Columns, Method, Overwritten, PersonUnit, Private
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ class RecordSwap(Method):
     (True, ['N', 'N', 'N', 'S', 'S', 'S'])
     """
 
-    geography: Columns = Field(min_length=1, description="columns of areas, from coarse to fine")
+    geography: Annotated[Columns, Overwritten()] = Field(
+        min_length=1, description="columns of areas, from coarse to fine"
+    )
     risk: Columns = Field(
         default=(), description="columns that single a record out; the quasi-identifiers outside geography when empty"
     )
@@ -66,8 +68,7 @@ class RecordSwap(Method):
     relax: bool = Field(default=True, description="drop columns of similar for households that find no partner")
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
     persons: ClassVar[PersonUnit] = "counted"
-    changes: ClassVar[tuple[str, ...]] = ("geography",)
-    refusal: ClassVar[str] = "records change places with each other"
+    not_replayable_because: ClassVar[str] = "records change places with each other"
 
     @model_validator(mode="after")
     def _apart(self) -> RecordSwap:

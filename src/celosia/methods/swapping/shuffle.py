@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -11,7 +10,7 @@ from pydantic import Field, model_validator
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.by_rows import EXCHANGED
 from celosia.methods.bases.cells import as_column, numbers, units
-from celosia.parts import Columns, CountsRows, Memory, Method, PersonUnit, SuitedColumns
+from celosia.parts import Columns, CountsRows, Explored, Memory, Method, PersonUnit, PublishesEvidence, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 MANY = 100  # categories of a column that may become indicators
 
 
-class Shuffle(Method):
+class Shuffle(PublishesEvidence, Method):
     r"""Deal the values of numeric columns out again so that margins stay exactly and rank correlations on average.
 
     .. math:: y^* = \Sigma_{xs}\Sigma_{ss}^{-1} s^* + e, \qquad
@@ -46,13 +45,14 @@ class Shuffle(Method):
     columns: SuitedColumns = Field(
         default=(), description="numeric columns whose values are dealt out again; such quasi-identifiers when empty"
     )
-    given: Columns = Field(default=(), description="columns whose relation to the shuffled ones is kept")
+    given: Annotated[Columns, Explored(())] = Field(
+        default=(), description="columns whose relation to the shuffled ones is kept"
+    )
     public_evidence: ClassVar[frozenset[str]] = frozenset({"given"})
     persons: ClassVar[PersonUnit] = CountsRows(EXCHANGED)
     memory: ClassVar[Memory] = "blocks"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"given": ((),)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    refusal: ClassVar[str] = "values change places between records"
+    not_replayable_because: ClassVar[str] = "values change places between records"
 
     @model_validator(mode="after")
     def _apart(self) -> Shuffle:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -18,7 +17,7 @@ from celosia.mathematics.budget.neighbours import Neighbours
 from celosia.methods.bases.domain import Domain, canonical_texts, described, domain
 from celosia.methods.bases.features import need_publishable, new_rows, publishable
 from celosia.methods.private.dp_marginals import agree
-from celosia.parts import Columns, Method, PersonUnit
+from celosia.parts import Columns, Explored, Formal, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -41,7 +40,7 @@ MARGINS, CHOICE = (
 MOST_CELLS = 20_000  # of a two-way table: safe noise takes its time
 
 
-class DpSynthesis(Method):
+class DpSynthesis(Formal, Method):
     r"""Make synthetic records from noisy one-way and two-way tables, with differential privacy.
 
     .. math:: p(x) = p(x_r) \prod_{(a \to b) \in T} p(x_b \mid x_a), \qquad
@@ -67,7 +66,9 @@ class DpSynthesis(Method):
     (True, True)
     """
 
-    epsilon: float = Field(gt=0, le=1e6, description="privacy loss of the whole synthesis")
+    epsilon: Annotated[float, Explored(0.5, 1.0, 2.0, 5.0)] = Field(
+        gt=0, le=1e6, description="privacy loss of the whole synthesis"
+    )
     delta: float = Field(default=0.0, ge=0, lt=1, description="chance that the promise fails; above 0 less noise")
     columns: Columns = Field(default=(), description="columns that are made; all but identifiers when empty")
     values: dict[str, tuple[Any, ...]] = Field(default_factory=dict, description="column → all values it can take")
@@ -78,11 +79,10 @@ class DpSynthesis(Method):
     size: int | None = Field(default=None, ge=1, description="number of new rows; the noisy total when not given")
     persons: ClassVar[PersonUnit] = "counted"
     rows: ClassVar[Rows] = "new"
-    formal: ClassVar[bool] = True
-    formal_table: ClassVar[bool] = True
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"epsilon": (0.5, 1.0, 2.0, 5.0)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    refusal: ClassVar[str] = "its records are drawn from noisy counts of all records and stand for none of them"
+    not_replayable_because: ClassVar[str] = (
+        "its records are drawn from noisy counts of all records and stand for none of them"
+    )
 
     def privacy_loss(self) -> float:
         """All of ``epsilon``."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -14,7 +14,7 @@ from celosia.errors import ParameterError
 from celosia.methods.bases.by_rows import FITTED
 from celosia.methods.bases.cells import Impossible
 from celosia.methods.bases.regression import by_stratum, need_residuals, put_back, split_columns
-from celosia.parts import Columns, CountsRows, Method, PersonUnit, SuitedColumns
+from celosia.parts import Columns, CountsRows, Explored, Iterative, Method, Overwritten, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class Fcrm(Method):
+class Fcrm(Iterative, Method):
     r"""Replace dependent columns by the prediction of the nearest of ``c`` regressions on the independent columns.
 
     .. math:: \min_{U, \beta} \sum_{i=1}^{c} \sum_k U_{ik}^m \lVert y_k - f(x_k; \beta_i) \rVert^2, \qquad
@@ -54,13 +54,13 @@ class Fcrm(Method):
     [0.0, 1.0, 2.0, 3.0, 9.0, 8.0, 7.0, 6.0]
     """
 
-    dependent: SuitedColumns = Field(
+    dependent: Annotated[SuitedColumns, Overwritten()] = Field(
         default=(), description="numeric columns that are replaced; such quasi-identifiers when empty"
     )
     independent: SuitedColumns = Field(
         default=(), description="numeric columns that stay and predict the others; the other numbers when empty"
     )
-    c: int = Field(default=5, ge=1, description="number of regressions")
+    c: Annotated[int, Explored(2, 3, 5, 8, 12)] = Field(default=5, ge=1, description="number of regressions")
     m: float = Field(default=1.5, gt=1, description="fuzziness: near 1 each record belongs to one regression")
     tolerance: float = Field(default=1e-5, gt=0, description="stop when no membership moves by more")
     max_iterations: int = Field(default=30, ge=1, description="most iterations")
@@ -77,11 +77,8 @@ class Fcrm(Method):
     within: Columns = Field(default=(), description="synthesise apart for each combination of these columns")
     whole: bool = Field(default=False, description="round whole-number columns and keep declared bounds")
     persons: ClassVar[PersonUnit] = CountsRows(FITTED)
-    changes: ClassVar[tuple[str, ...]] = ("dependent",)
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"c": (2, 3, 5, 8, 12)}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    fills: ClassVar[tuple[str, ...]] = ("dependent", "independent")
-    refusal: ClassVar[str] = "its values come from regressions over all records"
+    not_replayable_because: ClassVar[str] = "its values come from regressions over all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Fit the regressions and predict."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -20,7 +19,7 @@ from celosia.methods.bases.features import (
     new_rows,
     publishable,
 )
-from celosia.parts import Columns, CountsRows, Method, PersonUnit
+from celosia.parts import Columns, CountsRows, Explored, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -51,7 +50,7 @@ class GaussianCopula(Method):
     (500, True)
     """
 
-    smoothing: Smoothing = Field(
+    smoothing: Annotated[Smoothing, Explored("auto", "all")] = Field(
         default="auto", description="numbers between those that occur: for mostly different ones, for all, for none"
     )
     size: int | None = Field(default=None, ge=1, description="number of new rows; that of the table when not given")
@@ -59,9 +58,10 @@ class GaussianCopula(Method):
     within: Columns = Field(default=(), description="fit each combination of these columns apart")
     persons: ClassVar[PersonUnit] = CountsRows(FITTED)
     rows: ClassVar[Rows] = "new"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"smoothing": ("auto", "all")}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
-    refusal: ClassVar[str] = "its records are drawn from the distribution of all records and stand for none of them"
+    not_replayable_because: ClassVar[str] = (
+        "its records are drawn from the distribution of all records and stand for none of them"
+    )
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """All columns that new people can have; those of ``within`` are copied."""

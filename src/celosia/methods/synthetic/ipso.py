@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.by_rows import FITTED
 from celosia.methods.bases.regression import by_stratum, need_residuals, put_back, split_columns
-from celosia.parts import Columns, CountsRows, Method, PersonUnit, SuitedColumns
+from celosia.parts import Columns, CountsRows, Explored, Method, Overwritten, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -50,13 +49,15 @@ class Ipso(Method):
     (True, True)
     """
 
-    dependent: SuitedColumns = Field(
+    dependent: Annotated[SuitedColumns, Overwritten()] = Field(
         default=(), description="numeric columns that are replaced; such quasi-identifiers when empty"
     )
     independent: SuitedColumns = Field(
         default=(), description="numeric columns that stay and predict the others; the other numbers when empty"
     )
-    variant: Literal["A", "B", "C"] = Field(default="C", description="fit, fit with noise, or fit with residuals")
+    variant: Annotated[Literal["A", "B", "C"], Explored("A", "C")] = Field(
+        default="C", description="fit, fit with noise, or fit with residuals"
+    )
     noise: Literal["residual", "unit"] = Field(default="residual", description="scale of the noise of variant B")
     form: Literal["burridge", "thesis"] = Field(default="burridge", description="what the noise is orthogonal to")
     intercept: bool = Field(default=True, description="regress with an intercept")
@@ -64,11 +65,8 @@ class Ipso(Method):
     whole: bool = Field(default=False, description="round whole-number columns and keep declared bounds")
     copies: int = Field(default=1, ge=1, description="number of synthetic tables")
     persons: ClassVar[PersonUnit] = CountsRows(FITTED)
-    changes: ClassVar[tuple[str, ...]] = ("dependent",)
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"variant": ("A", "C")}
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
-    fills: ClassVar[tuple[str, ...]] = ("dependent", "independent")
-    refusal: ClassVar[str] = "its values come from a regression over all records"
+    not_replayable_because: ClassVar[str] = "its values come from a regression over all records"
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Regress and draw new residuals."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -21,7 +20,7 @@ from celosia.methods.bases.features import (
     publishable,
     visit_order,
 )
-from celosia.parts import Columns, Method, PersonUnit
+from celosia.parts import Columns, Explored, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
 
@@ -64,7 +63,9 @@ class SequentialTrees(Method):
 
     columns: Columns = Field(default=(), description="columns that are made; all when empty, and then every row is new")
     order: Columns = Field(default=(), description="columns that are made first, in this order")
-    leaf: int = Field(default=50, ge=1, description="fewest records (persons) in a leaf")
+    leaf: Annotated[int, Explored(5, 20, 50)] = Field(
+        default=50, ge=1, description="fewest records (persons) in a leaf"
+    )
     smoothing: Smoothing = Field(
         default="auto", description="numbers between those that occur: for mostly different ones, for all, for none"
     )
@@ -73,9 +74,10 @@ class SequentialTrees(Method):
     within: Columns = Field(default=(), description="make each combination of these columns from its own records")
     where: Condition = Field(default=None, description="condition as in SQL: only these records get new values")
     persons: ClassVar[PersonUnit] = "counted"
-    explored: ClassVar[Mapping[str, tuple[Any, ...]]] = {"leaf": (5, 20, 50)}
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
-    refusal: ClassVar[str] = "its records are drawn from trees over all records and stand for none of them"
+    not_replayable_because: ClassVar[str] = (
+        "its records are drawn from trees over all records and stand for none of them"
+    )
 
     @property
     def rows(self) -> Rows:  # type: ignore[override]

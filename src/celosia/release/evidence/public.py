@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.errors import NotApplicable
-from celosia.parts import DecidedByOneRecord, build
+from celosia.parts import DecidedByOneRecord, Formal, PublishesEvidence, build, is_share
 
 if TYPE_CHECKING:
     from celosia.parts import Method
@@ -68,7 +68,7 @@ class Disclosure:
 
     def value(self, finding: Finding) -> float | None:
         """A number measured against the original on the public grid; None where it is withheld."""
-        public = finding.part.bounded and not isinstance(finding.part, DecidedByOneRecord)
+        public = is_share(finding.part) and not isinstance(finding.part, DecidedByOneRecord)
         return self.share(finding.value) if public else None
 
     def spec(self, finding: Finding) -> dict[str, Any]:
@@ -128,4 +128,7 @@ def without_names(value: Any, names: Collection[str]) -> Any:
 def public_evidence(method: Method, entry: Mapping[str, Any]) -> dict[str, Any]:
     """What a step reports, as far as it may be published: all of a formal method, else what the method declares."""
     facts = {key: value for key, value in entry.items() if key not in {"step", "parameters"}}
-    return {key: value for key, value in facts.items() if method.formal or key in {"tables", *method.public_evidence}}
+    if isinstance(method, Formal):
+        return facts
+    public = method.public_evidence if isinstance(method, PublishesEvidence) else frozenset()
+    return {key: value for key, value in facts.items() if key in {"tables", *public}}

@@ -16,7 +16,7 @@ from celosia.classes import Rows
 from celosia.data.engines.engine import as_text
 from celosia.data.schema import NAMING, Kind, Role
 from celosia.errors import OutputError, UnknownName
-from celosia.parts import identity
+from celosia.parts import Formal, identity
 from celosia.release.leaving.guard import Sighting, acknowledged, inspect, stop
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class _Choice:
 
 def formal_columns(original: Table, table: Table, methods: Sequence[Method]) -> frozenset[str]:
     """The released columns that a formal guarantee covers: all of them where a formal method makes the records."""
-    covering = [method for method in methods if method.formal]
+    covering = [method for method in methods if isinstance(method, Formal)]
     if any(method.rows != "same" for method in covering):
         return frozenset(table.names)
     return frozenset(name for method in covering for name in method.overwrites(original.schema))

@@ -17,7 +17,7 @@ from celosia.data.io.options import option_names
 from celosia.data.io.sources import is_url
 from celosia.data.memory import in_words
 from celosia.errors import DataError, PolicyError
-from celosia.parts import Method, Part, parts
+from celosia.parts import Formal, Method, Part, RowWise, parts
 
 if TYPE_CHECKING:
     from celosia.data.engines.engine import Engine
@@ -46,14 +46,10 @@ def refuse_beyond(table: Table, wanted: Iterable[Part]) -> None:
 
 def refuse_before_formal(methods: Sequence[Method]) -> None:
     """Refuse a step before a formal guarantee whose result for one record depends on other records."""
-    last = max((i for i, method in enumerate(methods) if method.formal), default=0)
+    last = max((i for i, method in enumerate(methods) if isinstance(method, Formal)), default=0)
     for before in methods[:last]:
-        if not (before.row_wise or before.formal):
-            able = [
-                name
-                for name, other in parts("method").items()
-                if issubclass(other, Method) and other.row_wise is not False
-            ]
+        if not (isinstance(before, Formal) or (isinstance(before, RowWise) and before.is_row_wise())):
+            able = [name for name, other in parts("method").items() if issubclass(other, RowWise)]
             raise PolicyError(
                 f"{before.name} comes before {methods[last].name}: what it does to one record depends on the others or "
                 f"on their number, and the formal guarantee would not cover that. Put {methods[last].name} first; only "
@@ -63,10 +59,10 @@ def refuse_before_formal(methods: Sequence[Method]) -> None:
 
 def formal_options(methods: Iterable[Method], schema: Schema, source: str) -> dict[str, Any]:
     """Reader options by which the type of a column with a formal guarantee does not follow from its cells: as text."""
-    formal = [method for method in methods if method.formal]
+    formal = [method for method in methods if isinstance(method, Formal)]
     if not formal or is_url(source) or "text" not in option_names(type_of(source).read, 1):
         return {}
-    if any(method.formal_table for method in formal):
+    if any(method.covers_table for method in formal):
         return {"text": True}
     units = [name for name in (schema.person, schema.household) if name]
     return {"text": list(dict.fromkeys([*(n for method in formal for n in method.overwrites(schema)), *units]))}

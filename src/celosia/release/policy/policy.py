@@ -252,7 +252,7 @@ def _step(entry: Any, position: int, info: ValidationInfo) -> Step:
     parameters = {key: value for key, value in entry.items() if key != "name"}
     require: tuple[Model, ...] = info.data.get("require", ())
     method: type[Method] = find("method", str(parameters.get("use", "")))  # type: ignore[assignment]
-    if require and "require" not in parameters and method.takes_requirements():
+    if require and "require" not in parameters and "require" in method.model_fields:
         parameters["require"] = require
     return Step(name, build("method", located("method", parameters, directory_of(info))))
 

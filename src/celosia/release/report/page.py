@@ -6,6 +6,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from celosia.parts import is_share
 from celosia.release.evidence.public import Disclosure, requirement
 from celosia.release.leaving.leaving import formal_columns
 from celosia.release.policy.sections import MEASURED_RISKS
@@ -115,7 +116,7 @@ class _Page:
         if not self.internal:
             return {"dependences": (), "lattices": (), "map": "", "owner": None}
         release, w = self.release, self.w
-        searched = [nodes for s in release.table.secrets if (nodes := s["method"].searched(s)) is not None]
+        searched = [step["lattice"] for step in release.table.secrets if step.get("lattice") is not None]
         facts = internal_of(release)
         return {
             "dependences": dependence_maps(release, w, language=self.language),
@@ -271,7 +272,7 @@ class _Page:
         return grid(heads, rows, {1, 2, 3, 4}) if rows else None
 
     def further_row(self, finding: Finding, earlier: Finding | None) -> list[str | Cell]:
-        w, percent = self.w, bool(finding.part.bounded)
+        w, percent = self.w, is_share(finding.part)
         against = finding in self.release.comparison.risks
         evidence = finding.evidence if self.internal or not against else {}
         interval, guess = evidence.get("interval"), evidence.get("baseline")
@@ -300,7 +301,7 @@ class _Page:
         for finding in self.release.comparison.losses:
             value = self.measured(finding)
             text = self.reason(finding) if value is None else f"{meaning(finding.part, w)} {w['direction']}"
-            rows.append([Cell(title(finding.part, w), text), self.shown(value, percent=finding.part.bounded)])
+            rows.append([Cell(title(finding.part, w), text), self.shown(value, percent=is_share(finding.part))])
         return grid([w["measure"], w["value"]], rows, {1})
 
 

@@ -14,7 +14,7 @@ from celosia.classes.numbered import NOBODY
 from celosia.data.io.atomic import journals, settle
 from celosia.data.schema import Column, Role, Schema
 from celosia.errors import DataError
-from celosia.parts import Method, build, find, parts
+from celosia.parts import Formal, build, find, parts
 from celosia.release.evidence import evidence
 from celosia.release.evidence.certificate import load_certificate, load_record
 from celosia.release.evidence.history import ROLES, SINGLE_ROLES, with_roles
@@ -194,7 +194,7 @@ def _stated_only(stated: dict[str, Any]) -> list[Check]:
     if unknown:
         checks.append(Check("steps", ", ".join(uses), None, False, f"there is no method {', '.join(unknown)}"))
     used = [find("method", use) for use in uses if use not in unknown]
-    if stated.get("formal") and not any(issubclass(method, Method) and method.formal for method in used):
+    if stated.get("formal") and not any(issubclass(method, Formal) for method in used):
         checks.append(Check("formal", "a formal guarantee", None, False, "no step has a formal guarantee"))
     named = stated.get("left_out", [])
     left_in = [name for name in stated["release"]["columns"] if isinstance(named, list) and name in named]
@@ -317,7 +317,7 @@ def _repeated(
         policy = Policy.parse(private["policy"], original.parent)
     names = [step["name"] for step in private["steps"]]
     kept = tuple(step for step in policy.steps if step.name in names)
-    if any(step.method.formal for step in kept):
+    if any(isinstance(step.method, Formal) for step in kept):
         return [*checks, Check("repetition", None, None, None, "noise with a formal guarantee cannot be repeated")]
     with tempfile.TemporaryDirectory() as temporary:
         again = policy.model_copy(

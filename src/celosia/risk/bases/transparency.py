@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, model_validator
 
 from celosia.errors import NotApplicable, ParameterError
-from celosia.parts import Method, find, private_fields, public_spec
+from celosia.parts import Method, find, overwritten_fields, private_fields, public_spec
 from celosia.risk.bases.reaching import Reached, _ReachingAttack
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class PublicStep:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that the step overwrote, as far as its parameters name them."""
-        changed = find("method", self.method).changes  # type: ignore[attr-defined]
-        named = (self.parameters.get(name) or () for name in changed)
+        method: type[Method] = find("method", self.method)  # type: ignore[assignment]
+        named = (self.parameters.get(name) or () for name in overwritten_fields(method))
         return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
 
 
