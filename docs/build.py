@@ -317,8 +317,8 @@ def declared(kind: str, cls: Any) -> list[tuple[str, str]]:
         # A property means that the fact depends on the parameters.
         return [
             ("judges", "the file as a whole" if cls.scope == "file" else "each class"),
-            ("stays true under coarser values", _yes(cls.monotone_generalisation)),
-            ("stays true when records join a class", _yes(cls.monotone_suppression)),
+            ("stays true under coarser values", _yes(getattr(cls, "monotone_generalisation", False))),
+            ("stays true when records join a class", _yes(getattr(cls, "monotone_suppression", False))),
         ]
     if kind == "loss":
         return [("unit", "a share in [0, 1]" if cls.bounded else "its own")]

@@ -29,7 +29,7 @@ import celosia
 from celosia.checker.models import MODELS
 from celosia.checker.rows import Plain
 from celosia.errors import ParameterError, RequirementError, SchemaError
-from celosia.parts import build, parts
+from celosia.parts import build, describe, meets, parts, protects, search_hints
 from celosia.release.policy.policy import Output, Policy, Step
 from celosia.release.running import run
 from celosia.release.verifying.verifying import verify
@@ -101,9 +101,9 @@ def test_class_counts_give_the_same_verdict(name):
         model = build("model", case.part)
         if case.example.model in FUZZY or case.example.people or case.example.parameters.get("others") == "quasi":
             continue  # no function of class counts alone
-        counted = [reading.class_counts(model.sensitive()) for reading in table.readings()]
-        if all(model.accepts(counts) for counts in counted) != case.holds:
-            wrong.append(f"{case}; accepts {[model.accepts(counts) for counts in counted]}")
+        counted = [reading.class_counts(model.counted_columns()) for reading in table.readings()]
+        if all(model.measure(counts).holds for counts in counted) != case.holds:
+            wrong.append(f"{case}; accepts {[model.measure(counts).holds for counts in counted]}")
         if model.scope == "file" or plain.reading != "category":
             continue
         if all(model.judge(counts).all() for counts in counted) != case.holds:
@@ -140,7 +140,7 @@ def test_values_are_not_counted_in_classes_that_do_not_exist(name):
 @pytest.mark.parametrize("name", SITUATIONS)
 @pytest.mark.sampled(12)
 def test_certificate_and_verification_agree_with_the_slow_way(name, tmp_path):
-    claimed = [case for case in cases(name) if build("model", case.part).protects]  # a policy refuses the others
+    claimed = [case for case in cases(name) if protects(build("model", case.part))]  # a policy refuses the others
     made = _run(SITUATIONS[name], claimed, tmp_path)
     wrong = []
     checks = verify(made.paths["certificate"])
@@ -323,11 +323,11 @@ def test_what_a_model_declares_about_merging_is_true(example):
                 joined = _merged(table, classes[a], classes[b])
                 (now,) = _class_verdicts(example, joined, [], bound, [[*classes[a], *classes[b]]])
                 whole = example.measured(table, [], bound)[1], example.measured(joined, [], bound)[1]
-                if model.scope == "file" and model.monotone_generalisation:
+                if model.scope == "file" and search_hints(model).monotone_generalisation:
                     assert whole != (True, False), f"{example} at {bound}: merging breaks a file that holds"
-                elif model.monotone_suppression and (held[a] or held[b]):
+                elif search_hints(model).monotone_suppression and (held[a] or held[b]):
                     assert now, f"{example} at {bound}: records that join a class break it"
-                elif model.scope == "class" and model.monotone_generalisation and held[a] and held[b]:
+                elif model.scope == "class" and search_hints(model).monotone_generalisation and held[a] and held[b]:
                     assert now, f"{example} at {bound}: the union of two classes that hold does not"
 
 
@@ -363,10 +363,10 @@ def test_what_a_model_declares_about_sizes_is_true(name):
             continue
         if case.example.parameters.get("others") == "quasi":
             continue
-        counts = table.class_counts(model.sensitive())
-        held, least = model.judge(counts), model.least_size(counts)
+        counts = table.class_counts(model.counted_columns())
+        held, least = model.judge(counts), search_hints(model).smallest_size_in(counts)
         assert (counts.size[held] >= least).all(), f"{case}: a class of fewer than {least} holds"
-        if model.size_only():
+        if search_hints(model).is_size_only():
             assert held.tolist() == (counts.size >= least).tolist(), str(case)
 
 
@@ -376,7 +376,7 @@ def test_the_bound_is_the_parameter_and_the_direction_tells_its_side(example):
     bound = 2 if example.least else 0.5
     model = build("model", example.part(people, bound))
     assert model.bound() == bound
-    assert model.met(bound) == (example.model != "delta-disclosure")
-    assert model.met(bound + 1e-6) == (model.direction == "at least")
-    assert model.met(bound - 1e-6) == (model.direction == "at most")
-    assert f"{bound:g}" in model.wish()
+    assert meets(model, bound) == (example.model != "delta-disclosure")
+    assert meets(model, bound + 1e-6) == (model.direction == "at least")
+    assert meets(model, bound - 1e-6) == (model.direction == "at most")
+    assert f"{bound:g}" in describe(model)

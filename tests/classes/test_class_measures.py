@@ -13,6 +13,7 @@ import celosia
 from celosia import loss, models, risk
 from celosia.classes.column import encode, pack
 from celosia.classes.counts import ClassCounts, ValueCounts
+from celosia.parts import search_hints
 
 TREE = {"A": ["p", "q"], "B": ["r", "s"]}
 NUMBERS = [[str(i), f"{i // 3 * 3}-{i // 3 * 3 + 2}", "*"] for i in range(6)]
@@ -157,13 +158,13 @@ def test_declared_monotonicity(matrix):
     )
     for model in JUDGES:
         verdict = model.judge(fine)
-        if model.monotone_generalisation and verdict.all():
+        if search_hints(model).monotone_generalisation and verdict.all():
             assert model.judge(merged).all(), model
-        if model.monotone_suppression and verdict.any():
+        if search_hints(model).monotone_suppression and verdict.any():
             assert model.judge(merged).all(), model
-        least = model.least_size(fine)
+        least = search_hints(model).smallest_size_in(fine)
         assert (fine.size[verdict] >= least).all(), model
-        if model.size_only():
+        if search_hints(model).is_size_only():
             assert (verdict == (fine.size >= least)).all(), model
 
 

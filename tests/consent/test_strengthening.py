@@ -11,7 +11,7 @@ from tests.consent.test_protection import TREE, table_of
 
 from celosia.consent.protection.protection import Design, honour
 from celosia.errors import RequirementError
-from celosia.parts import build
+from celosia.parts import build, describe
 from celosia.streams import Stream
 
 
@@ -39,7 +39,7 @@ def test_every_condition_of_a_model_is_asked_of_blocking_owners(model, reason):
             continue
         protected = honour(table, extra, design, Stream(1))
         assert not (part.failing(protected.table) & (extra > 0)).any()
-        assert protected.evidence["strengthened"] == part.wish()
+        assert protected.evidence["strengthened"] == describe(part)
 
 
 def mixed_places():
@@ -70,7 +70,7 @@ def test_models_hold_together():
         protected = honour(table, extra, Design(k=2, rule=rule, tree=TREE, strengthen=strengthen), Stream(1))
         for model in models:
             assert not build("model", model).failing(protected.table)[0]
-        wishes = " and ".join(build("model", model).wish() for model in strengthen)
+        wishes = " and ".join(describe(build("model", model)) for model in strengthen)
         assert protected.evidence["strengthened"] == wishes
 
 

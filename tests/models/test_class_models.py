@@ -20,7 +20,7 @@ from celosia.models.k_map import KMap, accepted, required
 from celosia.models.l_diversity import LDiversity
 from celosia.models.sample_uniqueness import SampleUniqueness
 from celosia.models.t_closeness import TCloseness
-from celosia.parts import build
+from celosia.parts import build, describe, refuse_other_views, search_hints
 
 
 def table(data, quasi, sensitive=(), **facts):
@@ -205,8 +205,8 @@ def test_average_risk():
     assert AverageRisk(risk=0.5, highest=0.5, share=0.25).holds(data)
     fives = table({"age": [1] * 5 + [2] * 5}, ["age"])
     assert AverageRisk(risk=0.2, highest=0.2).holds(fives)
-    assert AverageRisk(risk=0.2, highest=0.2).accepts(fives.class_counts())
-    assert "above 0.2" in AverageRisk(risk=0.2, highest=0.2).wish()
+    assert AverageRisk(risk=0.2, highest=0.2).measure(fives.class_counts()).holds
+    assert "above 0.2" in describe(AverageRisk(risk=0.2, highest=0.2))
 
 
 def test_sample_uniqueness():
@@ -262,8 +262,8 @@ def test_estimated_k_map():
             assert required(int(largest), fraction, 0.01) <= size < required(int(largest) + 1, fraction, 0.01)
     data = table({"age": [30, 30, 31]}, ["age"])
     assert KMap(k=2, size=1_000_000).value(data) == 1
-    assert KMap(k=2, size=1_000_000).least_size(data.class_counts()) == 2
-    assert KMap(k=2, size=9).size_only()
+    assert KMap(k=2, size=1_000_000).smallest_size_in(data.class_counts()) == 2
+    assert KMap(k=2, size=9).is_size_only()
     with pytest.raises(ParameterError, match="at least the 3 people"):
         KMap(k=2, size=2).value(data)
     # three rows of two persons fit into a population of two
@@ -283,7 +283,7 @@ def test_several_sensitive_columns():
     assert LDiversity(l=2, others="quasi").value(both) == 1
     assert set(LDiversity(l=2, others="quasi").classes(both)["column"]) == {"s", "r"}
     with pytest.raises(ParameterError, match="Search with others = 'ignore'"):
-        LDiversity(l=2, others="quasi").check_search(both)
+        refuse_other_views(LDiversity(l=2, others="quasi"), both)
 
 
 def test_missing_sensitive_values_protect_nobody():
@@ -341,7 +341,7 @@ def test_a_distance_of_ones_own():
     data = table(MIXED, ["zip"], ["disease"])
     model = TCloseness(t=0.25, distance=chebyshev)
     assert model.value(data) == 0.25
-    assert not model.monotone_generalisation
+    assert not search_hints(model).monotone_generalisation
     assert model.spec()["distance"] == "chebyshev"
 
 

@@ -69,7 +69,7 @@ def _judged(shared, scenario):
         data = data.with_columns(pl.col("age").cast(pl.Int64))
     rest = [name for name in ADULT if name not in scenario["levels"]]
     table = celosia.read(data, celosia.Schema.of(quasi=list(scenario["levels"]), sensitive=rest, hierarchies=files))
-    counts = table.class_counts([column for model in models for column in model.sensitive()])
+    counts = table.class_counts([column for model in models for column in model.counted_columns()])
     kept = np.logical_and.reduce([model.judge(counts) for model in models])
     return int(counts.size[~kept].sum()), int(kept.sum())
 

@@ -9,7 +9,7 @@ from tests.reference.tables import random_table
 
 import celosia
 from celosia import models
-from celosia.parts import build, parts
+from celosia.parts import build, describe, parts
 from celosia.release.report import LANGUAGES, render
 from celosia.release.report.telling import words
 from celosia.release.running import run
@@ -41,7 +41,7 @@ CODING = {"fuzzy-l-diversity", "fuzzy-t-closeness", "q-anonymity"}
     ],
 )
 def test_the_wish_names_every_condition(model, wish):
-    assert model.wish() == wish
+    assert describe(model) == wish
 
 
 def built(example):
@@ -120,7 +120,7 @@ def test_the_report_states_every_condition_in_its_language(tmp_path):
         page = render(release, edition="external", language=language)
         assert [wish for wish in wishes if wish not in page] == []
     assert [claim["wish"] for claim in release.certificate["requirements"]] == [
-        finding.part.wish() for finding in release.assessment.models
+        describe(finding.part) for finding in release.assessment.models
     ]
     assert celosia.verify(release.paths["certificate"]).holds
 

@@ -7,6 +7,7 @@ import pytest
 
 import celosia
 from celosia.models import DeltaPresence
+from celosia.parts import population_table
 
 PEOPLE = pl.DataFrame({"age": [30] + [40] * 4 + [50] * 4})
 TABLE = celosia.read(pl.DataFrame({"age": [30, 40, 40, 50]}), celosia.Schema.of(quasi=["age"]))
@@ -25,7 +26,7 @@ TABLE = celosia.read(pl.DataFrame({"age": [30, 40, 40, 50]}), celosia.Schema.of(
 )
 def test_each_class_lies_between_the_bounds(lowest, highest, holding):
     model = DeltaPresence(lowest=lowest, highest=highest, population=PEOPLE)
-    assert model.judge(TABLE.class_counts(people=model.people())).tolist() == holding
+    assert model.judge(TABLE.class_counts(people=population_table(model))).tolist() == holding
     assert model.value(TABLE) == 1
     assert model.holds(TABLE) == all(holding)
 

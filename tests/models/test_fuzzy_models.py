@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import celosia
 from celosia.errors import DataError, ParameterError, SchemaError
 from celosia.models import FuzzyLDiversity, FuzzyTCloseness, KAnonymity, LDiversity, QAnonymity, TCloseness
+from celosia.parts import describe
 
 AGE_SETS = {"age": {"Young": "(-inf;30;36)", "Adult": "(30;36;54;60)", "Old": "(54;60;inf)"}}
 EX_3_10 = pl.DataFrame(
@@ -261,7 +262,7 @@ def test_messages():
     assert message(lambda: QAnonymity(q=1).value(read(wide, quasi=wide.columns, sensitive=()))) == (
         "the fuzzy columns make 6561 cells, more than 4096. Use fewer columns or cells, or joint = true."
     )
-    assert "a search over classes cannot use it" in message(lambda: QAnonymity(q=1).accepts(table.class_counts()))
+    assert "a search over classes cannot use it" in message(lambda: QAnonymity(q=1).measure(table.class_counts()).holds)
 
 
 def test_text_grammar_round_trip():
@@ -297,7 +298,11 @@ def test_infinite_numbers_and_empty_sets_are_refused():
 
 
 def test_wishes_and_bounds():
-    assert FuzzyLDiversity(l=3).wish() == "l at least 3"
-    assert FuzzyTCloseness(t=0.2).wish() == "t at most 0.2"
-    assert QAnonymity(q=5).wish() == "Q at least 5"
-    assert FuzzyLDiversity(l=3, column="ill").sensitive() == FuzzyTCloseness(t=1, column="ill").sensitive() == ("ill",)
+    assert describe(FuzzyLDiversity(l=3)) == "l at least 3"
+    assert describe(FuzzyTCloseness(t=0.2)) == "t at most 0.2"
+    assert describe(QAnonymity(q=5)) == "Q at least 5"
+    assert (
+        FuzzyLDiversity(l=3, column="ill").counted_columns()
+        == FuzzyTCloseness(t=1, column="ill").counted_columns()
+        == ("ill",)
+    )

@@ -12,12 +12,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from celosia.parts import CountsRows, Formal, Method, Part, explored_values, find, parts
+from celosia.parts import CountsRows, Formal, Method, Model, Part, explored_values, find, parts
 
 KEPT = Path(__file__).with_name("kept.json")
 KINDS = ("method", "model", "risk", "loss", "mechanism")
 FACTS = ("rows", "memory", "persons", "bounded", "direction", "scope")
-FACTS += ("monotone_generalisation", "monotone_suppression")
+HINTS = ("monotone_generalisation", "monotone_suppression")
 FOR_PEOPLE = {"title", "description", "examples"}
 
 
@@ -28,6 +28,8 @@ def said(cls: type[Part]) -> dict[str, Any]:
     facts = {f"({name})": getattr(cls, name, None) for name in FACTS}
     if issubclass(cls, Method):
         facts |= {"(formal)": issubclass(cls, Formal), "(explored)": explored_values(cls)}
+    if issubclass(cls, Model):
+        facts |= {f"({name})": getattr(cls, name, False) for name in HINTS}
     if isinstance(facts["(persons)"], CountsRows):
         facts["(persons)"] = "rows"
     plain = {name: fact for name, fact in facts.items() if fact is not None and not isinstance(fact, property)}

@@ -93,7 +93,7 @@ def keep(models, classes, cost):
         if model.scope == "class":
             kept &= model.judge(classes)
     for _ in range(len(classes) + 1):
-        if all(model.accepts(classes.take(kept)) for model in models if model.scope == "file"):
+        if all(model.measure(classes.take(kept)).holds for model in models if model.scope == "file"):
             return kept
         index = np.flatnonzero(kept)
         kept[index[np.lexsort((*classes.codes[index].T, cost[index]))[0]]] = False

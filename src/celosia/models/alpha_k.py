@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.models.bases.sensitive_model import _SensitiveModel
-from celosia.parts import Condition
+from celosia.parts import Condition, SearchHints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts, ValueCounts
 
 
-class AlphaK(_SensitiveModel):
+class AlphaK(SearchHints, _SensitiveModel):
     r"""Classes of at least ``k`` records in which no sensitive value has more than the share ``alpha``.
 
     .. math:: |E| \ge k, \qquad \max_s p_E(s) \le \alpha
@@ -50,11 +50,11 @@ class AlphaK(_SensitiveModel):
             return np.zeros(0)
         return np.maximum.reduceat(counts.share, counts.start[:-1])
 
-    def holding(self, classes: ClassCounts, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def judge(self, classes: ClassCounts, scores: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
         """Whether each class is large and mixed enough."""
-        return super().holding(classes, scores) & (classes.size >= self.k)
+        return super().judge(classes, scores) & (classes.size >= self.k)
 
-    def fewest(self) -> int:
+    def smallest_size(self) -> int:
         """Exactly k."""
         return self.k
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from celosia.parts import BoundedByRows, Condition, Model, Verdict
+from celosia.parts import BoundedByRows, Condition, Model, SearchHints, Verdict
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts
 
 
-class AverageRisk(BoundedByRows, Model):
+class AverageRisk(SearchHints, BoundedByRows, Model):
     r"""The chance to pick the right record, averaged over the records, is small.
 
     .. math:: \frac1n \sum_i \frac1{f_i} = \frac{\text{number of classes}}{n} \le \text{risk}
@@ -48,9 +48,9 @@ class AverageRisk(BoundedByRows, Model):
         held = classes.held
         return float((held / classes.size).sum() / held.sum()) if len(classes) else 0.0
 
-    def measured(self, classes: ClassCounts) -> Verdict:
+    def measure(self, classes: ClassCounts) -> Verdict:
         """Whether average and share of high risks are small enough."""
-        verdict = super().measured(classes)
+        verdict = super().measure(classes)
         if self.highest is None or not len(classes):
             return verdict
         # 1/5 as a float is not above the bound 0.2

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.models.bases.sensitive_model import _SensitiveModel
+from celosia.parts import ComparesWithInput, SearchHints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts, ValueCounts
 
 
-class BetaLikeness(_SensitiveModel):
+class BetaLikeness(SearchHints, ComparesWithInput, _SensitiveModel):
     r"""In no class is a sensitive value more than (1 + β) times as frequent as in the whole input table.
 
     .. math:: \frac{p_i - q_i}{q_i} \le \beta, \qquad \text{enhanced: } \frac{p_i - q_i}{q_i} \le \min(\beta, -\ln q_i)
@@ -36,7 +37,6 @@ class BetaLikeness(_SensitiveModel):
 
     symbol: ClassVar[str] = "beta"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
-    compares: ClassVar[bool] = True
     monotone_generalisation: ClassVar[bool] = True
 
     def bound(self) -> float:

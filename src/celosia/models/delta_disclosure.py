@@ -8,15 +8,15 @@ import numpy as np
 from pydantic import Field
 
 from celosia.models.bases.sensitive_model import _SensitiveModel
-from celosia.parts import Condition
+from celosia.parts import ComparesWithInput, Condition
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.classes.counts import ClassCounts, ValueCounts
+    from celosia.classes.counts import ValueCounts
 
 
-class DeltaDisclosure(_SensitiveModel):
+class DeltaDisclosure(ComparesWithInput, _SensitiveModel):
     r"""Each value present in a class is as frequent as in the input table, up to a factor of 2 to the power δ.
 
     .. math:: \bigl|\log_2 (p_i / q_i)\bigr| < \delta \quad \text{for all values present}
@@ -35,19 +35,10 @@ class DeltaDisclosure(_SensitiveModel):
 
     symbol: ClassVar[str] = "delta"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
-    compares: ClassVar[bool] = True
 
     def bound(self) -> float:
         """The bound of the logarithm."""
         return self.delta
-
-    def met(self, value: float) -> bool:
-        """Whether a measured value lies below the bound."""
-        return value < self.delta
-
-    def holding(self, classes: ClassCounts, scores: NDArray[np.float64]) -> NDArray[np.bool_]:  # noqa: ARG002
-        """Whether each class lies below the bound."""
-        return scores < self.delta
 
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
         """The largest logarithm in each class."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
-from celosia.parts import Condition, Model, Verdict
+from celosia.parts import Condition, CountsPopulation, Model, SearchHints, Verdict
 from celosia.table.source import Source
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts
 
 
-class DeltaPresence(Model):
+class DeltaPresence(SearchHints, CountsPopulation, Model):
     r"""From the release nobody learns with high certainty whether a person of the population is in it.
 
     .. math:: \delta_{\min} \le \frac{|E|}{F_E} \le \delta_{\max}
@@ -62,18 +62,15 @@ class DeltaPresence(Model):
             raise ParameterError("delta-presence: the classes were counted without the population table.")
         return np.asarray(classes.size / np.maximum(classes.population, 1), dtype=np.float64)
 
-    def holding(self, classes: ClassCounts, scores: NDArray[np.float64]) -> NDArray[np.bool_]:  # noqa: ARG002
+    def judge(self, classes: ClassCounts, scores: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
         """Whether the presence of each class lies between the bounds."""
+        scores = self.scores(classes) if scores is None else scores
         return np.asarray((scores >= self.lowest) & (scores <= self.highest), dtype=np.bool_)
 
-    def measured(self, classes: ClassCounts) -> Verdict:
+    def measure(self, classes: ClassCounts) -> Verdict:
         """Whether every class lies between the bounds; with a lower one, nobody of the population is in no class."""
         within = bool(self.judge(classes).all())
         return Verdict(self.score(classes), within and (self.lowest == 0 or classes.outside == 0))
-
-    def people(self) -> Any:
-        """The population table."""
-        return self.population
 
     def conditions(self) -> tuple[Condition, ...]:
         """The upper bound, and the lower one where there is one."""

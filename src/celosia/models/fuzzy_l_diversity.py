@@ -64,11 +64,11 @@ class FuzzyLDiversity(_FuzzyModel):
         """The smallest allowed number of values."""
         return self.l
 
-    def sensitive(self) -> tuple[str | None, ...]:
+    def counted_columns(self) -> tuple[str | None, ...]:
         """The column, or all sensitive ones."""
         return (self.column,)
 
-    def measure(self, table: Table) -> float:
+    def measured_value(self, table: Table) -> float:
         """The smallest number of values that a cell holds; infinite without any cell."""
         held = [d[d > 0] for d in self._diversities(table).values()]
         return min((float(d.min()) for d in held if d.size), default=math.inf)

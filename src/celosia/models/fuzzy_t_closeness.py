@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from celosia.errors import ParameterError, SchemaError
 from celosia.models.bases.fuzzy_model import _FuzzyModel, once, record_frame
 from celosia.models.t_closeness import TCloseness
-from celosia.parts import Column
+from celosia.parts import BoundsBestClass, Column, ComparesWithInput
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class FuzzyTCloseness(_FuzzyModel):
+class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
     r"""What the cells tell about the sensitive column of any individual is near what the whole table tells.
 
     .. math:: t(T) = \max_x D[P_x, Q], \qquad P_x = \sum_i \mu_{Q_i}(x) P_i
@@ -55,7 +55,6 @@ class FuzzyTCloseness(_FuzzyModel):
 
     symbol: ClassVar[str] = "t"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
-    compares: ClassVar[bool] = True
 
     @model_validator(mode="after")
     def _mixture(self) -> FuzzyTCloseness:
@@ -70,8 +69,7 @@ class FuzzyTCloseness(_FuzzyModel):
         """The same distance."""
         return TCloseness(t=self.t, column=self.column, distance=self.distance)
 
-    @property
-    def protects(self) -> bool:  # type: ignore[override]
+    def protects(self) -> bool:
         """The smallest distance says nothing about the other classes."""
         return self.aggregate == "max"
 
@@ -79,11 +77,11 @@ class FuzzyTCloseness(_FuzzyModel):
         """The largest allowed distance."""
         return self.t
 
-    def sensitive(self) -> tuple[str | None, ...]:
+    def counted_columns(self) -> tuple[str | None, ...]:
         """The column, or all sensitive ones."""
         return (self.column,)
 
-    def measure(self, table: Table) -> float:
+    def measured_value(self, table: Table) -> float:
         """The largest (or smallest) distance of an individual, the worst over the columns; 0 without any record."""
         pick = np.max if self.aggregate == "max" else np.min
         distances = [self._distances(table, column) for column in table.schema.need_sensitive(self.column)]

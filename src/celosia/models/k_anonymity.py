@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import BoundedByRows, Model
+from celosia.parts import BoundedByRows, Model, SearchHints, SmallestCount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts
 
 
-class KAnonymity(BoundedByRows, Model):
+class KAnonymity(SearchHints, SmallestCount, BoundedByRows, Model):
     r"""Every record shares its quasi-identifiers with at least ``k - 1`` others.
 
     .. math:: k(T, Q) = \min_{E} |E|
@@ -48,10 +48,14 @@ class KAnonymity(BoundedByRows, Model):
         """The size of each class."""
         return classes.size.astype(np.float64)
 
-    def fewest(self) -> int:
+    def smallest_size(self) -> int:
         """Exactly k."""
         return self.k
 
-    def size_only(self) -> bool:
+    def smallest_count(self) -> Literal["members", "values"] | None:
+        """Members."""
+        return "members"
+
+    def is_size_only(self) -> bool:
         """Only sizes matter."""
         return True

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
-from celosia.parts import Model
+from celosia.parts import CountsPopulation, Model, SearchHints
 from celosia.table.source import Source
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts
 
 
-class KMap(Model):
+class KMap(SearchHints, CountsPopulation, Model):
     r"""Every record could be at least ``k`` people of the population.
 
     With a ``population`` table (raw values; it contains the people of the table) the number is counted:
@@ -70,15 +70,11 @@ class KMap(Model):
             )
         return accepted(classes.size, classes.total / self.size, self.alpha)
 
-    def people(self) -> Any:
-        """The population table, if one is given."""
-        return self.population
-
-    def least_size(self, classes: ClassCounts) -> int:
+    def smallest_size_in(self, classes: ClassCounts) -> int:
         """The class size that is accepted as k."""
         return 1 if self.size is None else required(self.k, classes.total / self.size, self.alpha)
 
-    def size_only(self) -> bool:
+    def is_size_only(self) -> bool:
         """With the size of the population only, class sizes decide."""
         return self.size is not None
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from celosia.mathematics.statistics.closeness import class_sums, shares
 from celosia.models.bases.sensitive_model import _SensitiveModel
-from celosia.parts import BoundedByRows
+from celosia.parts import BoundedByRows, SearchHints, SeparateViews, SmallestCount, worst_reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-class LDiversity(BoundedByRows, _SensitiveModel):
+class LDiversity(SmallestCount, SearchHints, SeparateViews, BoundedByRows, _SensitiveModel):
     r"""Every class holds at least ``l`` well-represented values of the sensitive column.
 
     .. math:: l_{\text{distinct}} = \min_E |\{s \in E\}|, \qquad
@@ -75,6 +75,10 @@ class LDiversity(BoundedByRows, _SensitiveModel):
         """Persons have the distinct values that their rows have; shares may be anything."""
         return "at most" if self.variant == "distinct" else None
 
+    def smallest_count(self) -> Literal["members", "values"] | None:
+        """Values, where they are counted and no other column is a quasi-identifier."""
+        return "values" if self.variant == "distinct" and self.others == "ignore" else None
+
     def bound(self) -> float:
         """The smallest allowed diversity."""
         return self.l
@@ -98,7 +102,7 @@ class LDiversity(BoundedByRows, _SensitiveModel):
         if self.others == "ignore":
             return super().classes(table)
         blocks = []
-        for view, (column,) in self.views(self.worst_reading(table)):
+        for view, (column,) in self.views(worst_reading(self, table)):
             keys, counts = view.keyed_counts((column,))
             values = self.worst_scores(counts.of(column))
             blocks.append(
@@ -114,7 +118,7 @@ class LDiversity(BoundedByRows, _SensitiveModel):
     def views(self, table: Table) -> list[tuple[Table, tuple[str | None, ...]]]:
         """The table itself; with ``others="quasi"`` once for each sensitive column, the others as quasi-identifiers."""
         if self.others == "ignore":
-            return super().views(table)
+            return [(table, self.counted_columns())]
         columns = table.schema.sensitive
         return [
             (table.joined([other for other in columns if other != column]), (column,))

@@ -60,7 +60,7 @@ class QAnonymity(_FuzzyModel):
         """The smallest allowed number of records."""
         return self.q
 
-    def measure(self, table: Table) -> float:
+    def measured_value(self, table: Table) -> float:
         """The largest Q that is possible enough; 1 if none is, infinite without any record."""
         from celosia.mathematics.fuzzy.anonymity import q_anonymity
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from celosia.parts import BoundedByRows, Model
+from celosia.parts import BoundedByRows, Model, SearchHints
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts
 
 
-class SampleUniqueness(BoundedByRows, Model):
+class SampleUniqueness(SearchHints, BoundedByRows, Model):
     r"""Few records are unique on the quasi-identifiers.
 
     .. math:: \frac1n |\{i : f_i = 1\}| \le \text{share}

@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from celosia.errors import SchemaError
 from celosia.models.bases.sensitive_model import _SensitiveModel
+from celosia.parts import BoundsBestClass, ComparesWithInput, SearchHints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +22,7 @@ Own = Annotated[Callable[[Any, Any], float], PlainSerializer(lambda f: getattr(f
 """A distance of one's own: a function of the class distribution and the table distribution, two arrays."""
 
 
-class TCloseness(_SensitiveModel):
+class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveModel):
     r"""The distribution of the sensitive column in every class is near that in the whole input table.
 
     .. math:: t(T) = \max_E D[P_E, Q]
@@ -50,7 +51,6 @@ class TCloseness(_SensitiveModel):
 
     symbol: ClassVar[str] = "t"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
-    compares: ClassVar[bool] = True
 
     @property
     def scope(self) -> Literal["class", "file"]:  # type: ignore[override]
@@ -62,8 +62,7 @@ class TCloseness(_SensitiveModel):
         """Earth mover's distances are convex; of a function of one's own nothing is known."""
         return isinstance(self.distance, str) and self.aggregate == "max"
 
-    @property
-    def protects(self) -> bool:  # type: ignore[override]
+    def protects(self) -> bool:
         """The smallest distance says nothing about the other classes."""
         return self.aggregate == "max"
 

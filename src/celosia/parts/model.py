@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
@@ -39,15 +40,24 @@ class Condition(NamedTuple):
     bound: float
     beyond: float | None = None
 
+    def met(self, values: NDArray[np.float64] | float) -> NDArray[np.bool_]:
+        """Whether measured values meet the bound; unless it is strict, the last digits of a float do not decide."""
+        measured = np.asarray(values)
+        if self.direction == "less than":
+            return np.asarray(measured < self.bound)
+        slack = ROUNDING * max(1.0, abs(self.bound))
+        return np.asarray(
+            measured >= self.bound - slack if self.direction == "at least" else measured <= self.bound + slack
+        )
+
 
 class Model(Part, home="celosia.models"):
     """A requirement on a table that holds or not, with the measured value.
 
     Most models judge class by class: they implement :meth:`scores`, one number per class, and the rest follows. A model
     of scope ``"file"`` implements :meth:`score` instead. Both see the classes as arrays of counts, so the same code
-    serves a measurement and a search. A model with a further condition adds it to :meth:`holding` (class by class) or
-    :meth:`measured` (the file), and names it in :meth:`conditions`. Everybody who wants to know asks :meth:`verdict`;
-    value and holds come from that call.
+    serves a measurement and a search. A model with a further condition adds it to :meth:`judge` (class by class) or
+    :meth:`measure` (the file), and names it in :meth:`conditions`. :meth:`verdict` is the one answer for every caller.
     """
 
     kind: ClassVar[str] = "model"
@@ -57,133 +67,50 @@ class Model(Part, home="celosia.models"):
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
     scope: ClassVar[Literal["class", "file"]] = "class"
     """Whether classes are judged one by one or all together."""
-    protects: ClassVar[bool] = True
-    """Whether it bounds every class; a requirement of a policy must."""
-    monotone_generalisation: ClassVar[bool] = False
-    """When every class holds, every class of a coarser table holds too."""
-    compares: ClassVar[bool] = False
-    """It compares with the distribution of the input table, so a release alone does not tell its value."""
-    monotone_suppression: ClassVar[bool] = False
-    """A class that holds keeps holding when any other records join it; implies the first."""
 
     # What a model states.
 
+    @abstractmethod
     def bound(self) -> float:
         """The number that the measured value is compared with."""
-        raise NotImplementedError
-
-    def met(self, value: float) -> bool:
-        """Whether a measured value meets the bound; the last digits of a float do not decide."""
-        return bool(self._meets(np.array([value]))[0])
 
     def conditions(self) -> tuple[Condition, ...]:
         """All that is asked, as data; the first is about the measured value."""
         return (Condition(self.symbol or self.name, self.direction, self.bound()),)
 
-    def wish(
-        self, words: Mapping[str, str] = MappingProxyType({}), number: Callable[[float], str] = "{:g}".format
-    ) -> str:
-        """The requirement in words, ``k at least 5``; ``words`` are those of another language, by the English ones."""
-        texts: list[str] = []
-        former = None
-        for symbol, direction, bound, beyond in self.conditions():
-            about = words.get(symbol, symbol).format(beyond="" if beyond is None else number(beyond))
-            start = [] if (symbol, beyond) == former else [about]  # delta at least 0.1 and at most 0.5
-            texts.append(" ".join([*start, words.get(direction, direction), number(bound)]))
-            former = (symbol, beyond)
-        return f" {words.get('and', 'and')} ".join(texts)
-
-    def sensitive(self) -> tuple[str | None, ...]:
-        """The sensitive columns that must be counted; ``None`` stands for those that the schema declares."""
+    def counted_columns(self) -> tuple[str | None, ...]:
+        """The sensitive columns that must be counted in each class; ``None`` stands for those of the schema."""
         return ()
 
-    def people(self) -> Any:
-        """The population table that must be counted; None when there is none."""
-        return None
-
-    def views(self, table: Table) -> list[tuple[Table, tuple[str | None, ...]]]:
-        """The table as the model sees it, with the columns that it counts; several where it looks several times."""
-        return [(table, self.sensitive())]
-
-    def check_search(self, table: Table) -> None:
-        """Refuse where a search over the classes of the table would not see what the model looks at."""
-        if any(view is not table for view, _ in self.views(table)):
-            raise ParameterError(
-                f"{self.name}: it looks at the table with other quasi-identifiers, which a search over its classes "
-                "does not see. Search with others = 'ignore', and check this requirement afterwards."
-            )
-
-    # What it says about classes.
+    # What it states about classes.
 
     def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
-        """The measured value of each class."""
+        """The measured value of each class; of scope ``"class"`` only."""
         raise NotImplementedError
 
-    def judge(self, classes: ClassCounts) -> NDArray[np.bool_]:
-        """Whether each class holds."""
-        return self.holding(classes, self.scores(classes))
-
-    def holding(self, classes: ClassCounts, scores: NDArray[np.float64]) -> NDArray[np.bool_]:  # noqa: ARG002
-        """Whether each class holds, given its measured value."""
-        return self._meets(scores)
+    def judge(self, classes: ClassCounts, scores: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
+        """Whether each class holds; ``scores`` are those of the classes, where they are known."""
+        return self.conditions()[0].met(self.scores(classes) if scores is None else scores)
 
     def score(self, classes: ClassCounts) -> float:
         """The measured value of the file: the worst class. Without any class the requirement holds vacuously."""
-        return self._worst(self.scores(classes)) if len(classes) else self._vacuous()
+        return worst(self, self.scores(classes)) if len(classes) else self._vacuous()
 
-    def measured(self, classes: ClassCounts) -> Verdict:
+    def measure(self, classes: ClassCounts) -> Verdict:
         """The measured value of the file that consists of these classes, and whether it holds; scored once."""
         if self.scope == "file":
             value = self.score(classes)
-            return Verdict(value, self.met(value))
+            return Verdict(value, meets(self, value))
         scores = self.scores(classes)
-        value = self._worst(scores) if len(classes) else self._vacuous()
-        return Verdict(value, bool(self.holding(classes, scores).all()))
+        value = worst(self, scores) if len(classes) else self._vacuous()
+        return Verdict(value, bool(self.judge(classes, scores).all()))
 
-    def accepts(self, classes: ClassCounts) -> bool:
-        """Whether the file that consists of these classes holds."""
-        return self.measured(classes).holds
-
-    def fewest(self) -> int:
-        """The size that it asks of every class, whatever the data are; 1 when it asks for none."""
-        return 1
-
-    def least_size(self, classes: ClassCounts) -> int:  # noqa: ARG002
-        """A size that every class that holds must have; more than :meth:`fewest` where the data tell."""
-        return self.fewest()
-
-    def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:  # noqa: ARG002
-        """Records that must leave each class at least, here and at every finer level; None when nothing is known.
-
-        Only for a convex model: the union of classes that hold holds.
-        """
-        return None
-
-    def size_only(self) -> bool:
-        """Whether :meth:`judge` is exactly ``size >= least_size``."""
-        return False
-
-    # What it says about a table.
+    # What it states about a table.
 
     def verdict(self, table: Table) -> Verdict:
-        """The measured value and whether the requirement holds: the one answer for everybody who asks."""
-        verdicts = [self._measured_on(reading) for reading in table.readings()]
-        return Verdict(self._worst(np.array([v.value for v in verdicts])), all(v.holds for v in verdicts))
-
-    def worst_reading(self, table: Table) -> Table:
-        """The reading of a table that gives the worst value; of equal ones the last."""
-        readings = table.readings()
-        if len(readings) == 1:
-            return readings[0]
-        sign = -1 if self.direction == "at least" else 1
-        values = [sign * self._measured_on(reading).value for reading in readings]
-        return readings[max(range(len(values)), key=lambda i: (values[i], i))]
-
-    def _measured_on(self, table: Table) -> Verdict:
-        """The verdict under one reading of the table."""
-        counted = [view.class_counts(columns, self.people()) for view, columns in self.views(table)]
-        verdicts = [self.measured(classes) for classes in counted]
-        return Verdict(self._worst(np.array([v.value for v in verdicts])), all(v.holds for v in verdicts))
+        """The measured value and whether the requirement holds: the one answer for every caller."""
+        verdicts = [_measure(self, reading) for reading in table.readings()]
+        return Verdict(worst(self, np.array([v.value for v in verdicts])), all(v.holds for v in verdicts))
 
     def value(self, table: Table) -> float:
         """The measured value."""
@@ -196,9 +123,10 @@ class Model(Part, home="celosia.models"):
     def failing(self, table: Table) -> NDArray[np.bool_]:
         """Which records lie in a class that does not hold; all of them where the file as a whole does not."""
         failing = np.zeros(len(table), dtype=np.bool_)
-        for view, columns in (each for reading in table.readings() for each in self.views(reading)):
-            _, classes = view.keyed_counts(columns, self.people())
-            bad = ~self.judge(classes) if self.scope == "class" else np.full(len(classes), not self.accepts(classes))
+        for view, columns in (each for reading in table.readings() for each in _views(self, reading)):
+            _, classes = view.keyed_counts(columns, population_table(self))
+            file_fails = self.scope == "file" and not self.measure(classes).holds
+            bad = ~self.judge(classes) if self.scope == "class" else np.full(len(classes), file_fails)
             failing |= view.on_records(bad, suppressed=False)
         return failing
 
@@ -206,7 +134,7 @@ class Model(Part, home="celosia.models"):
         """One row per equivalence class: the quasi-identifiers, the size and the value of each."""
         import polars as pl
 
-        keys, counts = self.worst_reading(table).keyed_counts(self.sensitive(), self.people())
+        keys, counts = worst_reading(self, table).keyed_counts(self.counted_columns(), population_table(self))
         scores = self.scores(counts) if self.scope == "class" else np.full(len(counts), self.score(counts))
         columns: dict[str, Any] = {"size": counts.size}
         if counts.population is not None:
@@ -214,13 +142,145 @@ class Model(Part, home="celosia.models"):
         columns[self.symbol or "value"] = scores
         return keys.with_columns(pl.Series(name, values) for name, values in columns.items())
 
-    def _meets(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-        slack = ROUNDING * max(1.0, abs(self.bound()))
-        return values >= self.bound() - slack if self.direction == "at least" else values <= self.bound() + slack
-
     def _vacuous(self) -> float:
         """The value of a file without any class."""
         return math.inf if self.direction == "at least" else 0.0
 
-    def _worst(self, values: NDArray[np.float64]) -> float:
-        return float(np.min(values) if self.direction == "at least" else np.max(values))
+
+class SearchHints:
+    """Mixin of a model with facts by which a search excludes candidates."""
+
+    monotone_generalisation: ClassVar[bool] = False
+    """When every class holds, every class of a coarser table holds too."""
+    monotone_suppression: ClassVar[bool] = False
+    """A class that holds keeps holding when any other records join it; implies the first."""
+
+    def smallest_size(self) -> int:
+        """The size that it asks of every class, whatever the data are; 1 when it asks for none."""
+        return 1
+
+    def smallest_size_in(self, classes: ClassCounts) -> int:  # noqa: ARG002
+        """A size that every class that holds must have; more than :meth:`smallest_size` where the data determine it."""
+        return self.smallest_size()
+
+    def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:  # noqa: ARG002
+        """Records that must leave each class at least, here and at every finer level; None when nothing is known.
+
+        Only for a convex model: the union of classes that hold holds.
+        """
+        return None
+
+    def is_size_only(self) -> bool:
+        """Whether a class holds exactly if it has :meth:`smallest_size_in`."""
+        return False
+
+
+class CountsPopulation:
+    """Mixin of a model that can count people of a table in its field ``population``."""
+
+    population: Any
+
+
+class ComparesWithInput:
+    """Mixin of a model that compares with the distribution of the input, which a release alone does not show."""
+
+
+class SeparateViews:
+    """Mixin of a model that can measure a table under other quasi-identifiers."""
+
+    @abstractmethod
+    def views(self, table: Table) -> list[tuple[Table, tuple[str | None, ...]]]:
+        """The tables to measure, each with the columns that are counted; the table itself if it is one of them."""
+
+
+class SmallestCount:
+    """Mixin of a model whose value is the smallest count over the classes, which SQL can compute."""
+
+    @abstractmethod
+    def smallest_count(self) -> Literal["members", "values"] | None:
+        """What is counted in each class: members, or values of the sensitive column; None for other parameters."""
+
+
+class BoundsBestClass:
+    """Mixin of a model that can bound the best class only; such a requirement of a policy is refused."""
+
+    @abstractmethod
+    def protects(self) -> bool:
+        """Whether its parameters bound every class."""
+
+
+_NO_HINTS = SearchHints()
+
+
+def search_hints(model: Model) -> SearchHints:
+    """The facts by which a search excludes candidates; none for a model that declares none."""
+    return model if isinstance(model, SearchHints) else _NO_HINTS
+
+
+def protects(model: Model) -> bool:
+    """Whether a model bounds every class; a requirement of a policy must."""
+    return not isinstance(model, BoundsBestClass) or model.protects()
+
+
+def population_table(model: Model) -> Any:
+    """The population table that must be counted; None when there is none."""
+    return model.population if isinstance(model, CountsPopulation) else None
+
+
+def meets(model: Model, value: float) -> bool:
+    """Whether a measured value meets the bound of a model."""
+    return bool(model.conditions()[0].met(value))
+
+
+def worst(model: Model, values: NDArray[np.float64]) -> float:
+    """The worst of several measured values."""
+    return float(np.min(values) if model.direction == "at least" else np.max(values))
+
+
+def describe(
+    model: Model, words: Mapping[str, str] = MappingProxyType({}), number: Callable[[float], str] = "{:g}".format
+) -> str:
+    """The requirement as text, ``k at least 5``; ``words`` are translations of the English ones.
+
+    >>> from celosia.parts import build
+    >>> describe(build("model", "k-anonymity(k=5)"))
+    'k at least 5'
+    """
+    texts: list[str] = []
+    former = None
+    for symbol, direction, bound, beyond in model.conditions():
+        about = words.get(symbol, symbol).format(beyond="" if beyond is None else number(beyond))
+        start = [] if (symbol, beyond) == former else [about]  # delta at least 0.1 and at most 0.5
+        texts.append(" ".join([*start, words.get(direction, direction), number(bound)]))
+        former = (symbol, beyond)
+    return f" {words.get('and', 'and')} ".join(texts)
+
+
+def worst_reading(model: Model, table: Table) -> Table:
+    """The reading of a table that gives the worst value; of equal ones the last."""
+    readings = table.readings()
+    if len(readings) == 1:
+        return readings[0]
+    sign = -1 if model.direction == "at least" else 1
+    values = [sign * _measure(model, reading).value for reading in readings]
+    return readings[max(range(len(values)), key=lambda i: (values[i], i))]
+
+
+def refuse_other_views(model: Model, table: Table) -> None:
+    """Refuse where a search over the classes of the table would not see the quasi-identifiers of the model."""
+    if any(view is not table for view, _ in _views(model, table)):
+        raise ParameterError(
+            f"{model.name}: it looks at the table with other quasi-identifiers, which a search over its classes "
+            "does not see. Search with others = 'ignore', and check this requirement afterwards."
+        )
+
+
+def _views(model: Model, table: Table) -> list[tuple[Table, tuple[str | None, ...]]]:
+    return model.views(table) if isinstance(model, SeparateViews) else [(table, model.counted_columns())]
+
+
+def _measure(model: Model, table: Table) -> Verdict:
+    """The verdict under one reading of the table."""
+    counted = [view.class_counts(columns, population_table(model)) for view, columns in _views(model, table)]
+    verdicts = [model.measure(classes) for classes in counted]
+    return Verdict(worst(model, np.array([v.value for v in verdicts])), all(v.holds for v in verdicts))

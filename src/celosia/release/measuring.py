@@ -69,7 +69,7 @@ def assess(
     check_columns(table, [*built_models, *built_risks])
     refuse_beyond(table, [*built_models, *built_risks])
     # those that look at sensitive values first: the classes alone follow from what they count
-    order = sorted(range(len(built_models)), key=lambda i: not built_models[i].sensitive())
+    order = sorted(range(len(built_models)), key=lambda i: not built_models[i].counted_columns())
     judged = {i: judge(built_models[i], table) for i in order}
     warn_spellings(table, built_models)  # after the requirements: its counts follow from theirs
     return Assessment(
@@ -171,7 +171,7 @@ def warn_undeclared(table: Table, models: Sequence[Model]) -> None:
 
 def warn_spellings(table: Table, models: Sequence[Model]) -> None:
     """Warn when a counted sensitive column holds several spellings of a value, or usual codes for a missing one."""
-    wanted = [name for model in models for name in model.sensitive()]
+    wanted = [name for model in models for name in model.counted_columns()]
     for column in dict.fromkeys(name for each in wanted for name in table.schema.need_sensitive(each)):
         if table.afar(column) or str(table.polars_types()[column]) != "String":
             continue

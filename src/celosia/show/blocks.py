@@ -64,8 +64,10 @@ def assessment_blocks(assessment: Assessment, *, details: bool = True) -> list[B
     if assessment.guessed:
         blocks.append(Block("The roles of the columns were guessed: NOT a verdict. Give a schema to have one."))
     if assessment.models:
+        from celosia.parts import describe
+
         rows = [
-            (f.part.name, f.part.wish(), number(f.value), "yes" if f.holds and not assessment.guessed else "NO")
+            (f.part.name, describe(f.part), number(f.value), "yes" if f.holds and not assessment.guessed else "NO")
             for f in assessment.models
         ]
         blocks.append(Block("Requirements", ("model", "wanted", "measured", "holds"), rows))

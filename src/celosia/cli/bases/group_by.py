@@ -10,8 +10,7 @@ from celosia.cli.bases.show import console, print_json
 from celosia.data.io.sources import is_url
 from celosia.data.io.statement import quoted
 from celosia.errors import DataError, InputError, ParameterError, SchemaError
-from celosia.models import KAnonymity, LDiversity
-from celosia.parts import Model, build
+from celosia.parts import Model, SmallestCount, build, meets
 
 
 def smallest_classes(
@@ -67,7 +66,7 @@ def assess_by_sql(
     asked = [(model, _statement_names(model, sensitive)) for model in (build("model", text) for text in require)]
     statements = smallest_classes(table, quasi, sensitive, roles.get("person"))
     values = {name: _run(source, statement) for name, statement in statements.items()}
-    verdicts = {str(model): all(model.met(values[name]) for name in names) for model, names in asked}
+    verdicts = {str(model): all(meets(model, values[name]) for name in names) for model, names in asked}
     if json:
         print_json({"sql": statements, "values": values, "holds": verdicts})
     else:
@@ -81,14 +80,16 @@ def assess_by_sql(
 
 def _statement_names(model: Model, sensitive: Sequence[str]) -> list[str]:
     """Return the names of the statements that give the value of a requirement."""
-    given = {name for name in model.spec() if name != "use"}  # parameters that differ from their default
-    if isinstance(model, KAnonymity) and given <= {"k"}:
+    # only the bound and the column: any other parameter changes what is counted
+    plain = len({name for name in model.spec() if name not in ("use", "column")}) == 1
+    counted = model.smallest_count() if plain and isinstance(model, SmallestCount) else None
+    if counted == "members":
         return ["k"]
-    if isinstance(model, LDiversity) and given <= {"l", "column"}:
-        unknown = [model.column] if model.column not in (None, *sensitive) else []
-        if unknown or not sensitive:
+    if counted == "values":
+        named = [name for name in model.counted_columns() if name is not None]
+        if not sensitive or not set(named) <= set(sensitive):
             raise SchemaError(f"{model}: name the columns that it counts with --sensitive.")
-        return [f"l of {name}" for name in ([model.column] if model.column else sensitive)]
+        return [f"l of {name}" for name in (named or sensitive)]
     raise ParameterError(
         f"--sql tests k-anonymity (k) and distinct l-diversity (l, column) only, got {model}. "
         "Leave --sql out to measure it here."

@@ -23,7 +23,7 @@ from celosia.classes import STAR, number
 from celosia.consent.protection.coarsening import coarsened
 from celosia.consent.protection.tree import Tree, count
 from celosia.errors import ParameterError, RequirementError
-from celosia.parts import Model, build
+from celosia.parts import Model, build, describe
 from celosia.release.measuring import protect
 from celosia.streams import Stream
 
@@ -119,7 +119,7 @@ def honour(
     if "suppress" in design.strengthen:  # after the models, which protect the table anew
         protected = _starred(protected, marked, _camouflage(work, design, stream))
     protected = _blank_suppressed(protected, extra, models)
-    unmet = [model.wish() for model in models if _failing(protected.table, [model], extra).any()]
+    unmet = [describe(model) for model in models if _failing(protected.table, [model], extra).any()]
     if unmet:
         raise RequirementError(
             f"{unmet[0]} is not met where marked cells are blanked: their rows are a class of their own. Strengthen "
@@ -296,7 +296,7 @@ def _modelled(
     A model of the whole file fails for all its records at once; what blocking owners cannot mend is refused.
     """
     design, want = protected.design, extra.copy()
-    wish = " and ".join(model.wish() for model in models)
+    wish = " and ".join(describe(model) for model in models)
     while (failing := _failing(protected.table, models, extra)).any():
         size = protected.table.frequencies().astype(np.int64)
         want = np.where(failing, np.maximum(want, size - design.k + 1), want)
@@ -306,7 +306,7 @@ def _modelled(
         if (want + design.k > len(table)).any():
             raise RequirementError(f"no class large enough meets {wish} for all blocking owners; ask for less.")
         protected = _by_one_method(table, design, design.k, design.k + want)
-    unmet = [model.wish() for model in models if model.scope == "file" and not model.holds(protected.table)]
+    unmet = [describe(model) for model in models if model.scope == "file" and not model.holds(protected.table)]
     if unmet:
         raise RequirementError(
             f"{unmet[0]} is not met, however coarse the places of blocking owners are; raise k, or ask for less."

@@ -320,7 +320,7 @@ def _modelled_columns(design: Design, table: Table) -> set[str]:
     columns: set[str] = set()
     for text in design.strengthen:
         if text not in ("suppress", "exclude"):
-            named = [column for column in build("model", text).sensitive() if column is not None]
+            named = [column for column in build("model", text).counted_columns() if column is not None]
             columns |= set(named or table.schema.sensitive)
     return columns
 

@@ -11,6 +11,7 @@ import numpy as np
 from celosia.classes import STAR, Encoded, Patterns, Sensitive, encode
 from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.hierarchy import Levels, texts
+from celosia.parts import population_table, refuse_other_views
 from celosia.search.lattice.objective import Domain
 from celosia.search.lattice.owners import Owners
 from celosia.search.lattice.tables import Records
@@ -109,7 +110,7 @@ def quasi_codes(
         if name not in quasi:
             raise UnknownName.of("quasi-identifier", name, quasi, "(weights)")
     for model in require:
-        model.check_search(table)
+        refuse_other_views(model, table)
     population = _population(table, require)
     # a loss that counts a column is about records, where requirements count persons
     enough = population is None and target is None and not flat and (table.schema.person is None or not counted)
@@ -293,14 +294,14 @@ def _counted(table: Table, require: Sequence[Model]) -> list[str]:
     """The sensitive columns that the requirements count."""
     names: list[str] = []
     for model in require:
-        for wanted in model.sensitive():
+        for wanted in model.counted_columns():
             names.extend(table.schema.need_sensitive(wanted))
     return names
 
 
 def _population(table: Table, require: Sequence[Model]) -> Table | None:
     """The population table that a requirement counts in."""
-    sources = [model.people() for model in require if model.people() is not None]
+    sources = [source for source in map(population_table, require) if source is not None]
     if not sources:
         return None
     if any(source is not sources[0] and not _same(source, sources[0]) for source in sources):

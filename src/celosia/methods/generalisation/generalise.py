@@ -16,7 +16,19 @@ from celosia.methods.bases.class_aggregates import Aggregate, aggregated
 from celosia.methods.bases.quasi_codes import QuasiCodes, quasi_codes
 from celosia.methods.bases.relabelling import by_level
 from celosia.methods.bases.suppressing import _SuppressingMethod
-from celosia.parts import Explored, Loss, Model, PersonUnit, PublishesEvidence, SearchObjective, build, refuse_replay
+from celosia.parts import (
+    Explored,
+    Loss,
+    Model,
+    PersonUnit,
+    PublishesEvidence,
+    SearchObjective,
+    build,
+    describe,
+    population_table,
+    refuse_replay,
+    search_hints,
+)
 from celosia.search.lattice.aggregates import with_aggregates
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.explanation import explored, how_good
@@ -106,7 +118,7 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
 
         A loss that counts a column needs the rows of persons.
         """
-        population = any(model.people() is not None for model in self.require)
+        population = any(population_table(model) is not None for model in self.require)
         counted = bool(_loss_columns(self.objective))
         return self.target is not None or bool(self.aggregate) or population or (counted and schema.person is not None)
 
@@ -149,7 +161,7 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
         if self.aggregate:
             labels = np.zeros(len(table), dtype=np.int64)
             labels[coded.active] = label
-            fewest = max((model.fewest() for model in self.require), default=1)
+            fewest = max((search_hints(model).smallest_size() for model in self.require), default=1)
             for name, how in self.aggregate.items():
                 changed[name] = aggregated(self.name, table, name, how, labels, ~hidden, fewest)
         done = table.replace(changed) if changed else table
@@ -295,9 +307,9 @@ def unmet(require: Sequence[Model], checker: Checker, levels: tuple[int, ...]) -
     table = checker.tables.at(levels)
     counts = checker.tables.counts(table, table.sums[:, 0] > 0)
     return len(counts), [
-        (model, f"{model.wish()} cannot be met, the nearest reachable value is {model.score(counts):g}")
+        (model, f"{describe(model)} cannot be met, the nearest reachable value is {model.score(counts):g}")
         for model in require
-        if not model.accepts(counts)
+        if not model.measure(counts).holds
     ]
 
 

@@ -13,7 +13,7 @@ from celosia.methods.bases.quasi_codes import QuasiCodes, QuasiColumn, quasi_cod
 from celosia.methods.bases.relabelling import by_class
 from celosia.methods.bases.suppressing import _SuppressingMethod
 from celosia.methods.generalisation.generalise import level_range, patience, unmet
-from celosia.parts import Model, PersonUnit
+from celosia.parts import Model, PersonUnit, describe, search_hints
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.explanation import how_good
 from celosia.search.lattice.objective import ColumnObjective
@@ -96,7 +96,7 @@ class LocalGeneralise(_SuppressingMethod):
         cells = _cells(coded, checker, result)
         hidden = ~coded.active
         hidden[coded.active] = result.hidden[checker.tables.group]
-        if not all(model.monotone_generalisation for model in self.require):
+        if not all(search_hints(model).monotone_generalisation for model in self.require):
             hidden |= self._broken(done, hidden)
             if int(hidden[coded.active].sum()) > limit:
                 raise RequirementError(_too_many(self.require, checker, upper, int(hidden[coded.active].sum())))
@@ -166,7 +166,7 @@ def _too_many(require: tuple[Model, ...], checker: Checker, upper: tuple[int, ..
     _, short = unmet(require, checker, upper)
     reason = (
         "; ".join(why for _, why in short)
-        or " and ".join(model.wish() for model in require) + " cannot be met for every record"
+        or " and ".join(describe(model) for model in require) + " cannot be met for every record"
     )
     advice = f" {suppressed} of {n} records would be left over: allow suppress ≥ {suppressed / max(1, n):.4g}."
     return f"local-generalise: {reason}.{advice if suppressed < n else ''}"

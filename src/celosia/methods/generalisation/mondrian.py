@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError, RequirementError
-from celosia.parts import Explored, Memory, Method, Model, PersonUnit, Requires, refuse_replay
+from celosia.parts import Explored, Memory, Method, Model, PersonUnit, Requires, describe, refuse_replay, search_hints
 from celosia.table import Outcome
 from celosia.table.targets import Target, targets, wished
 
@@ -165,7 +165,9 @@ class Mondrian(Requires, Method):
         from celosia.search.partition.mondrian import partition
         from celosia.views.boxes.regions import file_classes
 
-        by_class = [model for model in self.require if model.scope == "class" and not model.size_only()]
+        by_class = [
+            model for model in self.require if model.scope == "class" and not search_hints(model).is_size_only()
+        ]
         by_file = [model for model in self.require if model.scope == "file"]
 
         def attempt(k: int) -> _Described | None:
@@ -193,7 +195,7 @@ class Mondrian(Requires, Method):
             low, high = high, min(2 * high + 1, counted.total)
             best = attempt(high)
             if best is None and high >= counted.total:
-                raise RequirementError(f"mondrian: no partition meets {', '.join(m.wish() for m in self.require)}.")
+                raise RequirementError(f"mondrian: no partition meets {', '.join(describe(m) for m in self.require)}.")
         while high - low > 1:
             middle = (low + high) // 2
             described = attempt(middle)

@@ -10,7 +10,7 @@ from pydantic import Field
 from celosia.data.schema import Missing
 from celosia.errors import ParameterError, RequirementError
 from celosia.methods.bases.suppressing import _SuppressingMethod
-from celosia.parts import Model, PersonUnit
+from celosia.parts import Model, PersonUnit, describe, population_table, refuse_other_views
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class SuppressRecords(_SuppressingMethod):
 
     def needs_memory(self, schema: Schema) -> bool:
         """Classes are enough, unless a population is counted, records are compared, or a missing value may be any."""
-        needed = any(model.needs_memory(schema) or model.people() is not None for model in self.require)
+        needed = any(model.needs_memory(schema) or population_table(model) is not None for model in self.require)
         return needed or schema.reading() != Missing.CATEGORY
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
@@ -57,7 +57,10 @@ class SuppressRecords(_SuppressingMethod):
         while (mask := self._violating(current) & ~total & ~before).any():
             total |= mask
             current = table.suppress(total, blank=table.schema.sensitive if self.blank else ())
-            if not any(model.sensitive() for model in self.require) and table.schema.reading() == Missing.CATEGORY:
+            if (
+                not any(model.counted_columns() for model in self.require)
+                and table.schema.reading() == Missing.CATEGORY
+            ):
                 break  # sizes of the other classes do not change
         if self.drop:
             current = table.suppress(total, drop=True)
@@ -74,7 +77,7 @@ class SuppressRecords(_SuppressingMethod):
         classes = table.classes.patterns(table.schema.need_quasi())
         bad = np.zeros(len(classes), dtype=np.bool_)
         for model in self.require:  # a class is judged by its own records and the input: the others do not matter
-            cells, counts = table.keyed_counts(model.sensitive())
+            cells, counts = table.keyed_counts(model.counted_columns())
             assert cells.equals(classes.cells)
             bad |= ~model.judge(counts)
         lost = int(classes.rows[bad].sum())
@@ -93,8 +96,8 @@ class SuppressRecords(_SuppressingMethod):
             value, holds = model.verdict(table)
             if not holds:
                 raise RequirementError(
-                    f"suppress-records: {model.wish()} cannot be met: only suppressed records would be left, with the "
-                    f"value {value:g}. Ask for that, or drop the records (drop = true) in every step."
+                    f"suppress-records: {describe(model)} cannot be met: only suppressed records would be left, with "
+                    f"the value {value:g}. Ask for that, or drop the records (drop = true) in every step."
                 )
 
     def _violating(self, table: Table) -> NDArray[np.bool_]:
@@ -104,6 +107,6 @@ class SuppressRecords(_SuppressingMethod):
         return violating
 
     def _check(self, model: Model, table: Table) -> None:
-        model.check_search(table)
+        refuse_other_views(model, table)
         if model.scope != "class":
             raise ParameterError(f"suppress-records: {model.name} judges the whole file, not class by class.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -10,7 +11,7 @@ import numpy as np
 from celosia.classes import STAR, number
 from celosia.errors import DataError, ParameterError
 from celosia.mathematics.fuzzy.coding import Cells, FuzzyCoding
-from celosia.parts import Memory, Model, Verdict
+from celosia.parts import Memory, Model, Verdict, meets, worst
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,20 +43,20 @@ class _FuzzyModel(FuzzyCoding, Model):
         """The sensitive column of the records that are not suppressed; a missing value is a value, the last."""
         return table.cached(("fuzzy sensitive", column), lambda: table.counted(column).take(table.classes.members))
 
-    def measure(self, table: Table) -> float:
+    @abstractmethod
+    def measured_value(self, table: Table) -> float:
         """The measured value of a table."""
-        raise NotImplementedError
 
     def verdict(self, table: Table) -> Verdict:
         """The measured value and whether it meets the bound: degrees of records, not classes, are judged."""
         values = []
         for reading in table.readings():
             if reading.rows.stars is None:
-                values.append(self.measure(reading))
+                values.append(self.measured_value(reading))
             else:  # a suppressed record belongs to no fuzzy cell: their class is judged as it is
                 values += self._suppressed_scores(reading)
-        value = self._worst(np.array(values))
-        return Verdict(value, self.met(value))
+        value = worst(self, np.array(values))
+        return Verdict(value, meets(self, value))
 
     def crisp(self) -> Model:
         """The model of classes that judges the suppressed records."""
@@ -65,7 +66,7 @@ class _FuzzyModel(FuzzyCoding, Model):
         import polars as pl
 
         model = self.crisp()
-        keys, counts = table.keyed_counts(model.sensitive())
+        keys, counts = table.keyed_counts(model.counted_columns())
         stars = keys.select(pl.all_horizontal(pl.all().cast(pl.String).eq_missing(STAR))).to_series().to_numpy()
         scores: list[float] = model.scores(counts.take(stars)).tolist()
         return scores

@@ -24,7 +24,7 @@ class _SensitiveModel(Model):
 
     column: Column | None = Field(default=None, description="the sensitive column; all declared ones when not given")
 
-    def sensitive(self) -> tuple[str | None, ...]:
+    def counted_columns(self) -> tuple[str | None, ...]:
         """The column, or all sensitive ones."""
         return (self.column,)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celosia.errors import NotApplicable
-from celosia.parts import Threat, evidence_against, grammar, public_spec, withheld_parameters
+from celosia.parts import Threat, describe, evidence_against, grammar, public_spec, withheld_parameters
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
 from celosia.show.charts import bars, overlay
 from celosia.show.pictures import Picture
@@ -31,7 +31,7 @@ class Finding:
         if withheld:
             out["withheld"] = withheld
         if self.holds is not None:
-            out |= {"holds": self.holds, "wish": self.part.wish()}
+            out |= {"holds": self.holds, "wish": describe(self.part)}
         if self.reason:
             out["reason"] = self.reason
         extra = {k: v for k, v in self.evidence.items() if k != "value"}

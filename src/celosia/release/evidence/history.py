@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Schema
 from celosia.errors import DataError, InputError, RequirementError
-from celosia.parts import Attack, ComparesReleases, Model, build, parts
+from celosia.parts import Attack, ComparesReleases, Model, build, parts, search_hints
 from celosia.release.evidence import evidence
 from celosia.release.evidence.certificate import load_certificate, load_record
 from celosia.release.evidence.findings import Finding, measure_threat
@@ -141,7 +141,7 @@ def checked(original: Table, leaving: Table, policy: Policy) -> tuple[Finding, .
 
 def least(k: int | None, require: Sequence[Model]) -> int:
     """The fewest records that must be left: as given, or what the policy requires of each release, or 2."""
-    return max([2, *(model.fewest() for model in require)]) if k is None else k
+    return max([2, *(search_hints(model).smallest_size() for model in require)]) if k is None else k
 
 
 def commitments(policy: Policy) -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.errors import NotApplicable
-from celosia.parts import DecidedByOneRecord, Formal, PublishesEvidence, build, is_share
+from celosia.parts import ComparesWithInput, DecidedByOneRecord, Formal, PublishesEvidence, build, is_share
 
 if TYPE_CHECKING:
     from celosia.parts import Method
@@ -89,10 +89,10 @@ def requirement(finding: Finding, protected: Table) -> dict[str, Any]:
     A distance from the distribution of the input has no public value where the file has another distribution: the
     difference shows what suppressed or dropped records held.
     """
-    spec = finding.spec()
-    if not finding.part.compares:
+    spec, model = finding.spec(), finding.part
+    if not isinstance(model, ComparesWithInput):
         return spec
-    names = [name for wanted in finding.part.sensitive() for name in protected.schema.need_sensitive(wanted)]
+    names = [name for wanted in finding.part.counted_columns() for name in protected.schema.need_sensitive(wanted)]
     if all(_has_distribution_of_input(protected, name) for name in names):
         return spec
     return {**spec, "value": None, "reason": WITHHELD}

@@ -50,7 +50,7 @@ from celosia.data.io.filetypes import type_of
 from celosia.data.io.sources import is_url
 from celosia.data.schema import Schema
 from celosia.errors import InputError, ParameterError, PolicyError, UnknownName, suggestion
-from celosia.parts import Loss, Method, Model, Threat, build, find, located
+from celosia.parts import Loss, Method, Model, Threat, build, find, located, protects
 from celosia.parts.refusals import phrase, shown
 from celosia.release.policy.sections import (
     MEASURED_LOSSES,
@@ -158,7 +158,7 @@ class Policy(Section):
     @classmethod
     def _protecting(cls, require: tuple[Model, ...]) -> tuple[Model, ...]:
         for model in require:
-            if not model.protects:
+            if not protects(model):
                 raise ValueError(
                     f"{model} bounds the best class only, so that it protects nobody: use aggregate = 'max'."
                 )

@@ -125,7 +125,7 @@ def _watch(release: Release, after: Classes, w: Mapping[str, Any], *, internal: 
     if not models:
         sentences.append(w["watch_none"])
     unsaid = [seen["column"] for seen in release.certificate["guard"] if not seen.get("acknowledged")]
-    guarded = {column for finding in models for column in finding.part.sensitive()}  # None stands for all
+    guarded = {column for finding in models for column in finding.part.counted_columns()}  # None stands for all
     open_columns = [name for name in schema.sensitive if guarded.isdisjoint({name, None})]
     small = share(after.above[11], after.records, internal=internal)
     uncounted = [name for name in release.table.names if role_of(schema, name) == "insensitive"]

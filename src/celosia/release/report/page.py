@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from celosia.parts import is_share
+from celosia.parts import describe, is_share
 from celosia.release.evidence.public import Disclosure, requirement
 from celosia.release.leaving.leaving import formal_columns
 from celosia.release.policy.sections import MEASURED_RISKS
@@ -163,7 +163,7 @@ class _Page:
         w = self.w
         rows: list[list[str | Cell]] = []
         for earlier, now in zip(self.release.before.models, self.release.assessment.models, strict=True):
-            wish = now.part.wish(w["wishes"], self.num)
+            wish = describe(now.part, w["wishes"], self.num)
             verdict = Cell(w["yes"], style="good") if now.holds else Cell(w["no"], style="bad")
             before = self.shown(earlier.value) if self.internal else "—"
             value = now.value if self.internal else requirement(now, self.release.comparison.protected)["value"]

@@ -10,7 +10,7 @@ from celosia.checker.checking import Claimed, Judged, judged
 from celosia.checker.reading import OwnerFacts, Written, written
 from celosia.classes.numbered import NOBODY
 from celosia.errors import CelosiaError, Contradiction
-from celosia.parts import Model, Risk
+from celosia.parts import ComparesWithInput, Model, Risk, population_table
 from celosia.release.evidence import evidence
 from celosia.release.evidence.public import requirement
 from celosia.release.leaving.leaving import overwritten
@@ -154,7 +154,7 @@ def _owner_facts(release: Release, findings: Iterable[Finding], record: Mapping[
     drawn = any(method.rows == "new" for method in methods)
     schema = original.schema
     unchanged = frozenset() if drawn else frozenset(name for name in schema.names if name not in changed)
-    compares = any(isinstance(finding.part, Model) and finding.part.compares for finding in findings)
+    compares = any(isinstance(finding.part, ComparesWithInput) for finding in findings)
     columns = [name for name in schema.sensitive if name in unchanged] if compares else []
     inputs = {name: distribution(original, name) for name in columns}
     populations = _populations(findings, schema.person)
@@ -216,7 +216,7 @@ def _populations(findings: Iterable[Finding], person: str | None) -> dict[str, p
 
     populations = {}
     for finding in findings:
-        source = finding.part.people() if finding.holds is not None else None
+        source = population_table(finding.part) if finding.holds is not None else None
         if source is None:
             continue
         table = open_source(source)

@@ -10,7 +10,18 @@ from typing import Any
 from celosia.classes import STAR
 from celosia.data.schema import Schema
 from celosia.errors import CelosiaError, NotApplicable
-from celosia.parts import BoundedByRows, Model, Risk, build, find, grammar, private_fields
+from celosia.parts import (
+    BoundedByRows,
+    ComparesWithInput,
+    Model,
+    Risk,
+    build,
+    find,
+    grammar,
+    meets,
+    private_fields,
+    search_hints,
+)
 from celosia.release.evidence import evidence
 from celosia.release.verifying.verification import Check
 from celosia.table import Table, read
@@ -27,23 +38,23 @@ def requirement_checked(claim: dict[str, Any], table: Table, counted: str) -> Ch
     if unknown:
         return Check(claim["part"], claim["value"], None, None, unknown)
     model: Model = build("model", claim["part"])
-    reason = _needs_original(counted, table, compares=model.compares)
+    reason = _needs_original(counted, table, compares=isinstance(model, ComparesWithInput))
     if not reason:
         verdict = model.verdict(table)
         check = _compared(claim, verdict.value)
         return check if verdict.holds == claim["holds"] else replace(check, passed=False)
-    if model.compares and _agrees(claim, model, table):
+    if isinstance(model, ComparesWithInput) and _agrees(claim, model, table):
         # the published input distribution is the publisher's word: a file of one value agrees with itself
         note = f"{reason}; agrees if the release has the distribution of its input"
         return Check(claim["part"], claim["value"], claim["value"], None, note)
     value = _as_float(claim["value"])
-    if model.compares and value is None:
+    if isinstance(model, ComparesWithInput) and value is None:
         return Check(
             claim["part"], None, None, None, "the number is withheld: needs the private record and the original"
         )
-    if claim["holds"] and (value is None or not model.met(value)):
+    if claim["holds"] and (value is None or not meets(model, value)):
         return Check(claim["part"], claim["value"], None, False, "the stated value does not meet the requirement")
-    if claim["holds"] and not model.compares and _too_small(model, counted, table):
+    if claim["holds"] and not isinstance(model, ComparesWithInput) and _too_small(model, counted, table):
         return Check(claim["part"], claim["value"], None, False, "a class has too few rows for that")
     return _bounded(claim, model, counted, table, reason)
 
@@ -93,7 +104,7 @@ def _takes(kind: str, claim: dict[str, Any], stated: Mapping[str, Any]) -> str:
     counted = claim.get("counted") or stated["counted"]
     if hidden(kind, claim):
         return "withheld"
-    if counted == "candidates" or (kind == "model" and build("model", claim["part"]).compares):
+    if counted == "candidates" or (kind == "model" and isinstance(build("model", claim["part"]), ComparesWithInput)):
         return "original"
     return "persons" if counted == "persons" and "person" not in stated["schema"] else "file"
 
@@ -144,9 +155,9 @@ def _needs_original(counted: str, table: Table, *, compares: bool = False) -> st
 
 def _too_small(model: Model, counted: str, table: Table) -> bool:
     """Whether classes that hold would need more persons than the file has rows in them (or candidates than in all)."""
-    classes = table.class_counts(model.sensitive())
+    classes = table.class_counts(model.counted_columns())
     most = _most_candidates(table) if counted == "candidates" else classes.size.min(initial=len(table))
-    return bool(most < model.least_size(classes))
+    return bool(most < search_hints(model).smallest_size_in(classes))
 
 
 def _bounded(claim: dict[str, Any], part: Model | Risk, counted: str, table: Table, reason: str) -> Check:

@@ -14,7 +14,7 @@ from celosia.classes.numbered import NOBODY
 from celosia.data.io.atomic import journals, settle
 from celosia.data.schema import Column, Role, Schema
 from celosia.errors import DataError
-from celosia.parts import Formal, build, find, parts
+from celosia.parts import Formal, build, describe, find, parts, protects
 from celosia.release.evidence import evidence
 from celosia.release.evidence.certificate import load_certificate, load_record
 from celosia.release.evidence.history import ROLES, SINGLE_ROLES, with_roles
@@ -181,10 +181,10 @@ def _stated_only(stated: dict[str, Any]) -> list[Check]:
     for claim in stated["requirements"]:
         if claim.get("wish") and not hidden("model", claim):
             model = build("model", claim["part"])
-            if not model.protects:
+            if not protects(model):
                 note = "the requirement bounds the best class only"
                 checks.append(Check(f"meaning of {claim['part']}", claim["wish"], None, False, note))
-            wish = model.wish()
+            wish = describe(model)
             if wish != claim["wish"]:
                 checks.append(Check(f"wording of {claim['part']}", claim["wish"], wish, False))
         if claim.get("evidence") or claim.get("reason"):

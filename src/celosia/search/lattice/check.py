@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from celosia.classes.counts import ClassCounts, Counts, Shares, Verdict
-from celosia.parts import Model
+from celosia.parts import Model, search_hints
 from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Domain, Objective, Score
 from celosia.search.lattice.tables import ClassTable, ClassTables, Levels, Records
 
@@ -56,7 +56,7 @@ class Checker:
     ) -> None:
         self.records = records
         self.limit = limit
-        self._by_class = [r for r in requirements if r.scope == "class" and not r.size_only()]
+        self._by_class = [r for r in requirements if r.scope == "class" and not search_hints(r).is_size_only()]
         self._by_file = [r for r in requirements if r.scope == "file"]
         needs = objective.needs if isinstance(objective, ClassObjective) else ()
         self._judged = _counted(records, requirements)
@@ -70,13 +70,18 @@ class Checker:
         self._convex = [r for r in requirements if self._kept_by_merging(r)]
         totals = self.tables.counts(self.tables.base, np.zeros(len(self.tables.base), dtype=bool))
         self._least = max(
-            (r.least_size(totals) for r in requirements if r.scope == "class" or r.monotone_suppression), default=1
+            (
+                search_hints(r).smallest_size_in(totals)
+                for r in requirements
+                if r.scope == "class" or search_hints(r).monotone_suppression
+            ),
+            default=1,
         )
         self._columns = objective if isinstance(objective, ColumnObjective) else objective.columns
         own = self._columns
         self._forcing = own is not None and (own.extra is not None or own.spread is not None)
         """Whether what must be suppressed raises the columns' sums."""
-        sized = all(r.scope == "class" and r.size_only() for r in requirements)
+        sized = all(r.scope == "class" and search_hints(r).is_size_only() for r in requirements)
         self._by_size = sized and not records.repeated and records.target is None and records.population is None
         """Whether the size of a class in records decides alone."""
         self._stars = _partly_starred(records.domain)
@@ -88,7 +93,9 @@ class Checker:
         When persons have several records, a person in both classes counts once in their union: shares move in ways
         that no convex model foresees. Sizes and distinct values still never fall.
         """
-        return requirement.monotone_suppression or (requirement.monotone_generalisation and not self.records.repeated)
+        return search_hints(requirement).monotone_suppression or (
+            search_hints(requirement).monotone_generalisation and not self.records.repeated
+        )
 
     def _flatten(self) -> None:
         """Lay what a suppressed record adds at least, from each level down to each finer one, end to end."""
@@ -152,7 +159,9 @@ class Checker:
         failed = np.zeros(len(candidates), dtype=bool)
         for requirement in self._by_class:
             verdict = requirement.judge(counts)
-            if requirement.monotone_suppression or (self.limit == 0 and self._kept_by_merging(requirement)):
+            if search_hints(requirement).monotone_suppression or (
+                self.limit == 0 and self._kept_by_merging(requirement)
+            ):
                 failed[index[~verdict]] = True
             holds = holds & verdict
         kept = np.zeros(len(candidates), dtype=bool)
@@ -163,10 +172,10 @@ class Checker:
         """Suppress the cheapest classes while a requirement on the file refuses; say whether none may go."""
         counts = self.tables.counts(table, columns=self._judged)
         index = np.flatnonzero(kept)
-        if all(requirement.accepts(counts.take(index)) for requirement in self._by_file):
+        if all(requirement.measure(counts.take(index)).holds for requirement in self._by_file):
             return kept, False
         if self.limit == 0:
-            refused = any(self._kept_by_merging(r) and not r.accepts(counts.take(index)) for r in self._by_file)
+            refused = any(self._kept_by_merging(r) and not r.measure(counts.take(index)).holds for r in self._by_file)
             return np.zeros_like(kept), refused
         codes = isinstance(self.objective, ColumnObjective)
         costs = self._cost(self.tables.counts(table, codes=codes, columns=()))
@@ -176,7 +185,7 @@ class Checker:
         while low < high:
             middle = (low + high) // 2
             rest = np.sort(order[middle:])
-            if all(requirement.accepts(counts.take(rest)) for requirement in self._by_file):
+            if all(requirement.measure(counts.take(rest)).holds for requirement in self._by_file):
                 high = middle
             else:
                 low = middle + 1
@@ -261,7 +270,7 @@ class Checker:
         if len(open_classes):
             counts = self.tables.counts(table, columns=self._judged).take(open_classes)
             for requirement in self._convex:
-                removed = requirement.least_removed(counts)
+                removed = search_hints(requirement).least_removed(counts)
                 if removed is not None:
                     forced[open_classes] = np.maximum(forced[open_classes], removed)
         return forced
@@ -311,9 +320,9 @@ def _counted(records: Records, requirements: Sequence[Model]) -> tuple[str, ...]
     """Name the columns whose values must be counted per class."""
     names: list[str] = []
     for requirement in requirements:
-        if requirement.size_only():
+        if search_hints(requirement).is_size_only():
             continue
-        for name in requirement.sensitive():
+        for name in requirement.counted_columns():
             meant = records.sensitive if records.judged is None else records.judged
             names.extend([name] if name is not None else list(meant))
     return tuple(dict.fromkeys(names))

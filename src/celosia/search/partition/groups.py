@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.classes import ClassCounts, Sensitive, ValueCounts
 from celosia.errors import ParameterError, RequirementError
-from celosia.parts import Model
+from celosia.parts import Model, describe, population_table, search_hints
 
 Ints = NDArray[np.int64]
 
@@ -66,7 +66,7 @@ class Groups:
             return True
         classes = self.of_labels(label)
         enough = classes.target is None or bool((classes.size >= classes.target).all())
-        return enough and all(requirement.accepts(classes) for requirement in requirements)
+        return enough and all(requirement.measure(classes).holds for requirement in requirements)
 
     def please(self, requirements: Sequence[Model], records: Ints, group: Ints) -> NDArray[np.bool_]:
         """Say for each group whether every requirement on classes holds and all members have the company they
@@ -94,10 +94,10 @@ def check_possible(who: str, requirements: Sequence[Model], groups: Groups) -> N
             f"{int(whole.size[0])} {what}. Targets up to {int(whole.size[0])} can be met."
         )
     for requirement in requirements:
-        if not requirement.accepts(whole):
+        if not requirement.measure(whole).holds:
             reached = requirement.score(whole)
             raise RequirementError(
-                f"{who}: {requirement.name} asks for {requirement.wish()}, but even with all {int(whole.size[0])} "
+                f"{who}: {requirement.name} asks for {describe(requirement)}, but even with all {int(whole.size[0])} "
                 f"{what} in one class the value is {reached:g}. Ask for {reached:g}, or leave the requirement out."
             )
 
@@ -105,13 +105,13 @@ def check_possible(who: str, requirements: Sequence[Model], groups: Groups) -> N
 def least_size(requirements: Sequence[Model], groups: Groups) -> int:
     """Give a size that every class must have for the requirements to hold."""
     totals = ClassCounts(np.zeros(0, np.int64), {}, groups.total)
-    return max([1, *(r.least_size(totals) for r in requirements if r.scope == "class")])
+    return max([1, *(search_hints(r).smallest_size_in(totals) for r in requirements if r.scope == "class")])
 
 
 def refuse_population(who: str, requirements: Sequence[Model]) -> None:
     """Refuse requirements that count a population table: its records have no place in the groups."""
     for requirement in requirements:
-        if requirement.people() is not None:
+        if population_table(requirement) is not None:
             raise ParameterError(
                 f"{who}: {requirement.name} counts a population table, which only "
                 "generalise can follow; use generalise, or leave it out."

@@ -16,6 +16,7 @@ from celosia.errors import UnknownName
 from celosia.hierarchy import texts
 from celosia.hierarchy.ends import round_ends
 from celosia.hierarchy.values import Interval, OneOf
+from celosia.parts import refuse_other_views
 from celosia.search.partition.groups import Groups
 from celosia.search.partition.mondrian import Axis
 
@@ -64,9 +65,12 @@ def groups(table: Table, requirements: Sequence[Model], target: NDArray[np.int64
     ``total`` counts the records (persons) that an earlier step suppressed as well.
     """
     for model in requirements:
-        model.check_search(table)
+        refuse_other_views(model, table)
     names = [
-        column for model in requirements for name in model.sensitive() for column in table.schema.need_sensitive(name)
+        column
+        for model in requirements
+        for name in model.counted_columns()
+        for column in table.schema.need_sensitive(name)
     ]
     counted = {name: table.counted(name) for name in dict.fromkeys(names)}
     return Groups(len(table), counted, table.persons(), target, total)

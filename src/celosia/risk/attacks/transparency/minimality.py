@@ -116,7 +116,7 @@ class Minimality(DisclosesValue, _InformedAttack):
         import polars as pl
 
         levels = self.levels or dict(step.evidence["levels"])
-        sizes = [model for model in require if not model.sensitive()]
+        sizes = [model for model in require if not model.counted_columns()]
         named = [
             wanted_column(self.name, original, self.target),
             *([original.schema.person] if original.schema.person else []),

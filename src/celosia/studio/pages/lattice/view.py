@@ -14,7 +14,7 @@ import numpy as np
 
 from celosia.errors import ParameterError, SchemaError
 from celosia.methods.generalisation.generalise import DEFAULT, Generalise, LevelLattice, patience
-from celosia.parts import build, grammar
+from celosia.parts import build, describe, grammar
 from celosia.search.lattice.lattice import SearchResult, search
 from celosia.table.changes import Detail, detail_at
 
@@ -269,8 +269,10 @@ class Landscape:
     def _wishes(self, levels: Levels) -> tuple[Wish, ...]:
         counts = self.lattice.checker.kept_counts(levels)
         if not len(counts):
-            return tuple(Wish(model.wish(), None, False) for model in self.require)
-        return tuple(Wish(model.wish(), float(model.score(counts)), model.accepts(counts)) for model in self.require)
+            return tuple(Wish(describe(model), None, False) for model in self.require)
+        return tuple(
+            Wish(describe(model), float(model.score(counts)), model.measure(counts).holds) for model in self.require
+        )
 
     def _refused(self, levels: Levels) -> bool:
         """Whether a coarser node that was judged shows that this one must suppress more than is allowed."""
