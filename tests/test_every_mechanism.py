@@ -33,7 +33,7 @@ def test_every_mechanism_has_an_example():
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_keeps_the_contract(name):
-    for word in ("answer", "cost", "moves", "half_width"):
+    for word in ("answer", "cost", "global_sensitivity", "half_width"):
         assert getattr(MECHANISMS[name], word) is not getattr(Mechanism, word), f"{name} does not define {word}"
     for one in EXAMPLES[name]:
         mechanism = one.mechanism()
