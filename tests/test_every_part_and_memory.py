@@ -14,7 +14,7 @@ import celosia
 from celosia.data.engines import engine_named
 from celosia.data.engines.polars import Polars
 from celosia.errors import DataError
-from celosia.parts import Formal, build, parts
+from celosia.parts import Formal, build, find, parts
 from celosia.release.evidence.evidence import plain
 from celosia.release.policy.fitting import support
 from celosia.streams import Stream
@@ -85,7 +85,8 @@ MEASURES = [(kind, name) for kind in ("model", "risk", "loss") for name in parts
 
 def part_of(kind, name, path):
     given = {k: pl.read_parquet(path) if v == "people" else v for k, v in GIVEN.get(name, {}).items()}
-    return build(kind, {"use": name, **given})
+    required = [field for field, info in find(kind, name).model_fields.items() if info.is_required()]
+    return build(kind, {"use": name, **dict.fromkeys(required, 1), **given})
 
 
 def measured(part, original, protected):

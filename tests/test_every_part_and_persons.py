@@ -17,12 +17,11 @@ import pytest
 from tests import test_every_attack as attacks
 from tests import test_every_risk as risks
 from tests.reference import people as methods
-from tests.reference.column_losses import COLUMN_LOSSES
 from tests.reference.examples import EXAMPLES as MODELS
 from tests.reference.examples import population_of
 from tests.reference.losses import CLASS_LOSSES
 from tests.reference.tables import Situation, random_table
-from tests.test_every_loss import MOVES, NO_CLOSED_FORM, frames
+from tests.test_every_loss import MOVES, frames
 
 import celosia
 from celosia.checker.rows import Plain
@@ -113,13 +112,13 @@ def of_loss(name: str) -> Iterator[Pair]:
         if name in CLASS_LOSSES:
             table = random_table(seed, 12, persons=True, letters="abc")
             plain: list[Plain] = [table, apart(table)]
-            for given in CLASS_LOSSES[name][1]:
+            for given in parts("loss")[name].examples:
                 made = build("loss", {"use": name, **given})
                 yield tuple(tried(lambda p=p, made=made: compared(made, p)) for p in plain)
             continue
         before, after = frames(seed)
         who = [i // 2 for i in range(25)]
-        for given in COLUMN_LOSSES[name][1] if name in COLUMN_LOSSES else OTHER_LOSSES[name]:
+        for given in parts("loss")[name].examples:
             made = build("loss", {"use": name, **given})
             pair = []
             for person in ("i", None):
@@ -135,12 +134,6 @@ def compared(loss: Any, plain: Plain) -> float:
     return loss.value(situation.input(), situation.read())
 
 
-OTHER_LOSSES: dict[str, list[dict[str, Any]]] = {
-    **{name: [{}] for name in NO_CLOSED_FORM},
-    "coefficient-overlap": [{"target": "x"}],
-    "model-disagreement": [{"target": "e"}],
-    "tree-difference": [{"target": "e"}],
-}
 TRIED = {"method": of_method, "model": of_model, "risk": of_risk, "attack": of_attack, "loss": of_loss}
 
 

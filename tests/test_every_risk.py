@@ -25,21 +25,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 PEOPLE = 40  # more than any of the tables has, so that it can be the size of their population
-EXAMPLES: dict[str, list[dict[str, Any]]] = {
-    "prosecutor": [{}],
-    "uniqueness": [{}],
-    "k-advice": [{}],
-    "journalist": [{"size": PEOPLE}, {"population": 30}, {"weights": True}],
-    "marketer": [{}, {"size": PEOPLE}, {"population": 30}, {"weights": True}],
-    "individual-risk": [{}, {"population": 30}, {"weights": True}],
-    "household-risk": [{"weights": True}],
-    "population-uniques": [{"model": "zayatz", "size": PEOPLE}, {"model": "zayatz", "weights": True}],
-    "log-linear-risk": [{"form": "independence", "size": PEOPLE}, {"form": "independence", "weights": True}],
-    "unsafe-cells": [{"k": 2}, {"k": 3, "ways": 1}],
-    "suda": [{}, {"sampling_fraction": 0.3}],
-    "homogeneity": [{}, {"share": 0.5}],
-    "attacker-knows": [{"known": {"q": "a"}}, {"known": {"q": "b", "r": 1}, "excluded": {"s": ["flu"]}}],
-}
+EXAMPLES = {name: list(cls.examples) for name, cls in parts("risk").items()}
 """Risk → parameters to try; ``weights``: on tables with weights and households; ``population``: that many more people."""
 CLASSES_ONLY = {"homogeneity", "population-uniques", "log-linear-risk"}
 """Risks that need classes: they refuse missing values that stand for others."""

@@ -219,23 +219,23 @@ def _information(x: Sequence[Any], y: Sequence[Any]) -> float:
     return (_entropy(x) + _entropy(y) - both) / math.sqrt(each) if each > 0 else 0.0
 
 
-COLUMN_LOSSES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
-    "absolute-error": (absolute_error, [{}, {"on": "covariance"}, {"on": "correlation"}]),
-    "altered-records": (altered_records, [{}]),
-    "classical-loss": (classical_loss, [{}]),
-    "contingency": (contingency, [{}, {"order": 1}]),
-    "dependence-loss": (dependence_loss, [{}]),
-    "eigenvalue-loss": (eigenvalue_loss, [{}]),
-    "entropy-loss": (entropy_loss, [{}]),
-    "gower-loss": (gower_loss, [{}]),
-    "hellinger": (hellinger, [{}]),
-    "kolmogorov-smirnov": (kolmogorov_smirnov, [{}]),
-    "mutual-information": (mutual_information, [{}]),
-    "quantile-loss": (quantile_loss, [{}]),
-    "relative-error": (relative_error, [{}, {"on": "covariance"}, {"on": "correlation"}]),
-    "scaled-error": (scaled_error, [{}]),
-    "squared-error": (squared_error, [{}, {"on": "covariance"}, {"on": "correlation"}]),
-    "sum-of-squares": (sum_of_squares, [{}]),
-    "wasserstein": (wasserstein, [{}]),
+COLUMN_LOSSES: dict[str, Callable[..., float]] = {
+    "absolute-error": absolute_error,
+    "altered-records": altered_records,
+    "classical-loss": classical_loss,
+    "contingency": contingency,
+    "dependence-loss": dependence_loss,
+    "eigenvalue-loss": eigenvalue_loss,
+    "entropy-loss": entropy_loss,
+    "gower-loss": gower_loss,
+    "hellinger": hellinger,
+    "kolmogorov-smirnov": kolmogorov_smirnov,
+    "mutual-information": mutual_information,
+    "quantile-loss": quantile_loss,
+    "relative-error": relative_error,
+    "scaled-error": scaled_error,
+    "squared-error": squared_error,
+    "sum-of-squares": sum_of_squares,
+    "wasserstein": wasserstein,
 }
-"""Loss → its second way, and the parameters it is tried with."""
+"""Loss → its second way."""

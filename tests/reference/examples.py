@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from tests.reference.tables import frame_of
 
 from celosia.checker.models import MODELS, Verdict
 from celosia.checker.rows import Plain, Row
-from celosia.parts import parts
+from celosia.parts import Part, parts
 
 SETS = {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}
 COUNTED = ("alpha-k", "beta-likeness", "delta-disclosure", "l-diversity", "t-closeness")
@@ -66,32 +67,21 @@ class Example:
         return given
 
 
-def _models(model: str, bound: str, *parameters: dict[str, Any], people: bool = False) -> list[Example]:
-    return [Example(model, bound, given, people) for given in parameters]
+def _bound(cls: type[Part], given: Mapping[str, Any]) -> str:
+    """The parameter that an example leaves out: the bound."""
+    (name,) = (name for name, info in cls.model_fields.items() if info.is_required() and name not in given)
+    return name
 
 
 EXAMPLES = [
-    *_models("k-anonymity", "k", {}),
-    *_models("k-map", "k", {"size": 100}, {"size": 1000, "alpha": 0.2}),
-    *_models("k-map", "k", {}, people=True),
-    *_models("delta-presence", "highest", {}, {"lowest": 0.2}, people=True),
-    *_models("average-risk", "risk", {}, {"highest": 0.4}, {"highest": 0.5, "share": 0.25}),
-    *_models("sample-uniqueness", "share", {}),
-    *_models("population-uniqueness", "share", {"size": 100, "model": "zayatz"}),
-    *_models("alpha-k", "alpha", {"k": 1}, {"k": 2, "column": "s"}, {"k": 5, "column": "o"}),
-    *_models("l-diversity", "l", {}, {"column": "s"}, {"others": "quasi"}, {"others": "quasi", "column": "o"}),
-    *_models("l-diversity", "l", {"variant": "recursive", "c": 1.5}, {"variant": "recursive", "column": "v"}),
-    *_models("l-diversity", "l", {"variant": "entropy"}, {"variant": "entropy", "estimator": "grassberger"}),
-    *_models("t-closeness", "t", {}, {"column": "s", "distance": "hierarchical"}, {"aggregate": "min", "column": "o"}),
-    *_models("t-closeness", "t", {"column": "v", "distance": "value"}, {"column": "v", "distance": "ordered"}),
-    *_models("t-closeness", "t", {"column": "o", "distance": "ordered"}, {"column": "s", "distance": "ordered"}),
-    *_models("beta-likeness", "beta", {}, {"column": "s", "enhanced": True}),
-    *_models("delta-disclosure", "delta", {}, {"column": "v"}),
-    *_models("q-anonymity", "q", *({"sets": SETS, "aggregate": a} for a in ("mean", "min", "product", "weighted"))),
-    *_models("fuzzy-l-diversity", "l", {"sets": SETS}, {"sets": SETS, "column": "o", "norm": "min"}),
-    *_models("fuzzy-t-closeness", "t", {"sets": SETS}, {"sets": SETS, "column": "o", "distance": "ordered"}),
-    *_models("fuzzy-t-closeness", "t", {"sets": SETS, "column": "s", "distance": "hierarchical"}),
-    *_models("fuzzy-t-closeness", "t", {"sets": SETS, "column": "v", "distance": "value", "aggregate": "min"}),
+    Example(
+        name,
+        _bound(cls, given),
+        {field: value for field, value in given.items() if field != "population"},
+        "population" in given,
+    )
+    for name, cls in parts("model").items()
+    for given in cls.examples
 ]
 LIMITS = {"alpha": 1.0, "risk": 1.0, "share": 1.0, "highest": 1.0}
 SLACK = 1e-6

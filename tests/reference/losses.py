@@ -187,17 +187,17 @@ def suppression(before: Plain, after: Plain, of: str = "records") -> float:
     return (stars + lost * len(before.quasi)) / n / len(before.quasi)
 
 
-CLASS_LOSSES: dict[str, tuple[Callable[..., float], list[dict[str, Any]]]] = {
-    "ambiguity": (ambiguity, [{}]),
-    "average-class-size": (average_class_size, [{}, {"k": 2}]),
-    "certainty-penalty": (certainty_penalty, [{}]),
-    "discernibility": (discernibility, [{}]),
-    "domain-loss": (domain_loss, [{}, *({"aggregate": a} for a in ("arithmetic", "max", "sum", "rank", "balanced"))]),
-    "height": (height, [{}, {"suppressed": False}]),
-    "kullback-leibler": (kullback_leibler, [{}]),
-    "majority-loss": (majority_loss, [{"target": "s"}]),
-    "non-uniform-entropy": (non_uniform_entropy, [{}, {"normalised": False}]),
-    "precision": (precision, [{}]),
-    "suppression": (suppression, [{}, {"of": "cells"}]),
+CLASS_LOSSES: dict[str, Callable[..., float]] = {
+    "ambiguity": ambiguity,
+    "average-class-size": average_class_size,
+    "certainty-penalty": certainty_penalty,
+    "discernibility": discernibility,
+    "domain-loss": domain_loss,
+    "height": height,
+    "kullback-leibler": kullback_leibler,
+    "majority-loss": majority_loss,
+    "non-uniform-entropy": non_uniform_entropy,
+    "precision": precision,
+    "suppression": suppression,
 }
-"""Loss → its second way, and the parameters it is tried with."""
+"""Loss → its second way."""

@@ -10,6 +10,7 @@ import polars as pl
 from tests.reference.tables import TREES
 
 import celosia
+from celosia.parts import parts
 from celosia.table import Table
 
 ROLES: dict[str, Any] = {
@@ -63,63 +64,4 @@ def people_table(sort: str = "rows", engine: str = "polars", **more: Any) -> Tab
 VALUES = {"q": list("abcd"), "s": ["flu", "cold", "hiv", "tbc"]}
 K2 = ["k-anonymity(k=2)"]
 SETS = {"x": {"low": "(-inf;20;40)", "high": "(20;40;inf)"}}
-EXAMPLES: dict[str, list[dict[str, Any]]] = {
-    "anatomise": [{"l": 2}, {"l": 2, "groups": "buckets"}],
-    "bottom-code": [{"columns": ["x"], "quantile": 0.1}, {"columns": ["m"], "value": 5}],
-    "correlated-noise": [{"columns": ["x", "y"], "p": 0.1}],
-    "dp-generalise": [{"epsilon": 3.0, "delta": 0.1, "levels": {"q": 1, "r": 1}}],
-    "dp-histogram": [{"columns": ["q", "s"], "epsilon": 1.0, "values": VALUES}],
-    "dp-marginals": [{"marginals": [["q"], ["s"]], "epsilon": 1.0, "values": VALUES}],
-    "dp-synthesis": [{"columns": ["q", "s"], "epsilon": 1.0, "values": VALUES}],
-    "drop": [{}, {"columns": ["x"]}],
-    "fcrm": [{"dependent": ["y"], "independent": ["x"], "c": 2}],
-    "fuzzy-recode": [{"columns": ["x"], "sets": SETS}, {"columns": ["x"], "cells": 2, "degrees": 2}],
-    "gaussian-copula": [{}],
-    "generalise": [
-        {"require": K2, "suppress": 0.2},
-        {"require": K2, "objective": "discernibility", "suppress": 0.5},
-        {"require": K2, "suppress": 0.5, "drop": True},
-        {"require": K2, "suppress": 1.0, "aggregate": {"r": "mode"}},
-    ],
-    "in-blocks": [
-        {"method": "rank-swap(columns=[x, y], window=0.5)", "by": ["area"], "size": 60},
-        {"method": "microaggregate(columns=[x], k=2)", "size": 40},
-    ],
-    "individual-ranking": [{"columns": ["x", "y"], "k": 3}],
-    "ipso": [{"dependent": ["y"], "independent": ["x"], "variant": v} for v in "ABC"],
-    "local-generalise": [{"require": K2}, {"require": K2, "suppress": 0.5, "drop": True}],
-    "local-suppress": [{"k": 2}, {"k": 2, "missing": "wildcard"}],
-    "mask": [{"columns": ["name"], "keep": 1}],
-    "microaggregate": [{"columns": ["x", "y"], "k": 3}, {"columns": ["m"], "k": 3, "aggregate": "median"}],
-    "mixed-microaggregate": [{"columns": ["q", "x"], "k": 3}],
-    "mondrian": [{"require": K2}, {"require": K2, "strict": False, "output": "mode"}],
-    "multiplicative-noise": [{"columns": ["x"]}],
-    "multivariate-top-code": [{"columns": ["x", "y"]}],
-    "noise": [{"columns": ["x", "y"]}, {"columns": ["m"], "scope": "outliers"}],
-    "optimal-univariate": [{"column": "x", "k": 3}],
-    "orthogonal-mask": [{"columns": ["x", "y"]}],
-    "permute": [{"l": 2}, {}],
-    "pram": [{"columns": ["q", "s"]}],
-    "projection-microaggregate": [{"columns": ["x", "y"], "k": 3}],
-    "pseudonymise": [{"columns": ["name"]}, {"columns": ["name"], "key": "correct horse battery"}],
-    "random-perturbation": [{"jitter": ["m"], "shuffle": ["s"]}],
-    "randomised-response": [{"columns": ["s"], "epsilon": 2.0, "categories": {"s": VALUES["s"]}, "rows_per_person": 9}],
-    "rank-swap": [{"columns": ["x", "y"], "window": 0.2}],
-    "recode": [{"column": "q", "level": 1}, {"column": "x", "bins": 4}, {"column": "s", "mapping": {"flu": "cold"}}],
-    "redact-text": [{"columns": ["town"]}],
-    "record-swap": [
-        {"geography": ["area", "town"], "k": 2, "rate": 0.1},
-        {"geography": ["area"], "risk": ["q"], "k": 4},
-    ],
-    "round": [{"columns": ["x"], "base": 5}, {"columns": ["m"], "base": 10, "way": "random"}],
-    "sample": [{"share": 0.5}, {"size": 9}, {"share": 0.5, "by": "h"}],
-    "sequential-trees": [{"leaf": 5}, {"leaf": 5, "columns": ["s"]}, {"leaf": 5, "where": "m > 10"}],
-    "shift-dates": [{"columns": ["day"], "days": 30}, {"columns": ["day"], "by": "h", "key": "correct horse battery"}],
-    "shuffle": [{"columns": ["x"], "given": ["y"]}],
-    "subset": [{"where": "m > 10"}, {"size": 9}],
-    "suppress-cells": [{"columns": ["q"], "fewer_than": 9}, {"columns": ["x"], "where": "m > 20"}],
-    "suppress-records": [{"require": K2}, {"require": K2, "drop": True}],
-    "top-code": [{"columns": ["x"], "quantile": 0.9}, {"columns": ["day"], "value": "2020-10-01"}],
-    "tree-generalise": [{"columns": ["q"], "k": 3}, {"columns": ["q"], "k": 8}],
-    "variable-microaggregate": [{"columns": ["x", "y"], "k": 3}],
-}
+EXAMPLES = {name: list(cls.examples) for name, cls in parts("method").items()}

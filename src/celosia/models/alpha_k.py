@@ -39,6 +39,7 @@ class AlphaK(SearchHints, _SensitiveModel):
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
     known_alone: ClassVar[bool] = True
     monotone_generalisation: ClassVar[bool] = True
+    examples: ClassVar = ({"k": 1}, {"k": 2, "column": "s"}, {"k": 5, "column": "o"})
 
     def bound(self) -> float:
         """The largest allowed share."""

@@ -38,6 +38,7 @@ class AverageRisk(SearchHints, BoundedByRows, Model):
     scope: ClassVar[Literal["class", "file"]] = "file"
     monotone_generalisation: ClassVar[bool] = True
     rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # no more persons than rows share a class
+    examples: ClassVar = ({}, {"highest": 0.4}, {"highest": 0.5, "share": 0.25})
 
     def bound(self) -> float:
         """The largest allowed average."""

@@ -38,6 +38,7 @@ class BetaLikeness(SearchHints, ComparesWithInput, _SensitiveModel):
     symbol: ClassVar[str] = "beta"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
     monotone_generalisation: ClassVar[bool] = True
+    examples: ClassVar = ({}, {"column": "s", "enhanced": True})
 
     def bound(self) -> float:
         """The largest allowed relative gain."""

@@ -35,6 +35,7 @@ class DeltaDisclosure(ComparesWithInput, _SensitiveModel):
 
     symbol: ClassVar[str] = "delta"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
+    examples: ClassVar = ({}, {"column": "v"})
 
     def bound(self) -> float:
         """The bound of the logarithm."""

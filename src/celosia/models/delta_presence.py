@@ -40,6 +40,7 @@ class DeltaPresence(SearchHints, CountsPopulation, Model):
     symbol: ClassVar[str] = "delta"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
     monotone_generalisation: ClassVar[bool] = True
+    examples: ClassVar = ({"population": True}, {"lowest": 0.2, "population": True})
 
     @property
     def scope(self) -> Literal["class", "file"]:  # type: ignore[override]

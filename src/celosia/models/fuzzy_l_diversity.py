@@ -55,6 +55,10 @@ class FuzzyLDiversity(_FuzzyModel):
 
     symbol: ClassVar[str] = "l"
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
+    examples: ClassVar = (
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}},
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "column": "o", "norm": "min"},
+    )
 
     def crisp(self) -> Model:
         """Distinct values."""

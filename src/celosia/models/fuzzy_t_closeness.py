@@ -55,6 +55,17 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
 
     symbol: ClassVar[str] = "t"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
+    examples: ClassVar = (
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}},
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "column": "o", "distance": "ordered"},
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "column": "s", "distance": "hierarchical"},
+        {
+            "sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}},
+            "column": "v",
+            "distance": "value",
+            "aggregate": "min",
+        },
+    )
 
     @model_validator(mode="after")
     def _mixture(self) -> FuzzyTCloseness:

@@ -47,6 +47,7 @@ class KMap(SearchHints, CountsPopulation, Model):
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
     monotone_generalisation: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
+    examples: ClassVar = ({"size": 100}, {"size": 1000, "alpha": 0.2}, {"population": True})
 
     @model_validator(mode="after")
     def _one_population(self) -> KMap:

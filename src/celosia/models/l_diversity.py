@@ -59,6 +59,16 @@ class LDiversity(SmallestCount, SearchHints, SeparateViews, BoundedByRows, _Sens
     symbol: ClassVar[str] = "l"
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
     known_alone: ClassVar[bool] = True
+    examples: ClassVar = (
+        {},
+        {"column": "s"},
+        {"others": "quasi"},
+        {"others": "quasi", "column": "o"},
+        {"variant": "recursive", "c": 1.5},
+        {"variant": "recursive", "column": "v"},
+        {"variant": "entropy"},
+        {"variant": "entropy", "estimator": "grassberger"},
+    )
 
     @property
     def monotone_generalisation(self) -> bool:  # type: ignore[override]

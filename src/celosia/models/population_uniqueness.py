@@ -39,6 +39,7 @@ class PopulationUniqueness(Model):
     symbol: ClassVar[str] = "unique share of the population"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
     scope: ClassVar[Literal["class", "file"]] = "file"
+    examples: ClassVar = ({"size": 100, "model": "zayatz"},)
 
     def bound(self) -> float:
         """The largest allowed share."""

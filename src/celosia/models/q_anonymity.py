@@ -51,6 +51,12 @@ class QAnonymity(_FuzzyModel):
 
     symbol: ClassVar[str] = "Q"
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
+    examples: ClassVar = (
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "aggregate": "mean"},
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "aggregate": "min"},
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "aggregate": "product"},
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "aggregate": "weighted"},
+    )
 
     def crisp(self) -> Model:
         """Counted persons."""

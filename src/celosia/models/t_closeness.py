@@ -51,6 +51,15 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
 
     symbol: ClassVar[str] = "t"
     direction: ClassVar[Literal["at least", "at most"]] = "at most"
+    examples: ClassVar = (
+        {},
+        {"column": "s", "distance": "hierarchical"},
+        {"aggregate": "min", "column": "o"},
+        {"column": "v", "distance": "value"},
+        {"column": "v", "distance": "ordered"},
+        {"column": "o", "distance": "ordered"},
+        {"column": "s", "distance": "ordered"},
+    )
 
     @property
     def scope(self) -> Literal["class", "file"]:  # type: ignore[override]

@@ -78,6 +78,9 @@ class Part(BaseModel):
     """What it does where a person owns several rows."""
     memory: ClassVar[Memory] = "none"
     """What it can need in memory; :meth:`needs_memory` states it for its parameters and a schema."""
+    examples: ClassVar[tuple[Mapping[str, Any], ...]] = ({},)
+    """Parameters that the tests try it with, on the columns of their tables; ``True`` or a number in the place of a
+    second table stands for one that a test makes. The bound of a model is left out."""
 
     def needs_memory(self, schema: Schema) -> bool:  # noqa: ARG002
         """Whether it needs all rows of a column in memory for a table with this schema."""

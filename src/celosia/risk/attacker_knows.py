@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -50,6 +50,7 @@ class AttackerKnows(NarrowsValues, Risk):
     excluded: Annotated[dict[str, list[Any]], Private()] = Field(
         default_factory=dict, description="column → values that the intruder can rule out"
     )
+    examples: ClassVar = ({"known": {"q": "a"}}, {"known": {"q": "b", "r": 1}, "excluded": {"s": ["flu"]}})
 
     @model_validator(mode="after")
     def _something(self) -> AttackerKnows:

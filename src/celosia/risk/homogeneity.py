@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -43,6 +43,7 @@ class Homogeneity(Risk):
     share: float = Field(
         default=1.0, gt=0, le=1, description="share of the most frequent value that counts as disclosure"
     )
+    examples: ClassVar = ({}, {"share": 0.5})
 
     def value(self, table: Table) -> float:
         """The share of records in a class that discloses a value of some sensitive column."""

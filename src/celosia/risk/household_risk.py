@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -43,6 +43,7 @@ class HouseholdRisk(Risk):
         le=1,
         description="how far a missing value counts as a match (sdcMicro); else the schema says",
     )
+    examples: ClassVar = ({"weights": True},)
 
     def value(self, table: Table) -> float:
         """The mean household risk of the records (persons) that are not suppressed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -53,6 +53,7 @@ class IndividualRisk(Risk):
     deviations: float = Field(default=2.0, ge=0, description="robust deviations above the median that stand out")
     floor: float = Field(default=0.0, ge=0, le=1, description="risk below which no record stands out")
     wanted: float | None = Field(default=None, gt=0, le=1, description="mean risk to reach, for the threshold")
+    examples: ClassVar = ({}, {"population": 30}, {"weights": True})
 
     def value(self, table: Table) -> float:
         """The mean risk of the records; 0 without records."""

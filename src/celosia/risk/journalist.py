@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -36,6 +36,7 @@ class Journalist(Risk):
 
     population: Source = Field(default=None, description="table of the population with the raw quasi-identifiers")
     size: int | None = Field(default=None, ge=1, description="number of people in the population")
+    examples: ClassVar = ({"size": 40}, {"population": 30}, {"weights": True})
 
     def value(self, table: Table) -> float:
         """The highest risk of a record; 0 without records."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -46,6 +46,7 @@ class LogLinearRisk(Risk):
     )
     replicates: int = Field(default=20, ge=2, description="simulated samples behind the intervals")
     seed: int = Field(default=0, ge=0, description="seed of the simulated samples")
+    examples: ClassVar = ({"form": "independence", "size": 40}, {"form": "independence", "weights": True})
 
     def value(self, table: Table) -> float:
         """Expected right links to sample uniques, as a share of the records."""

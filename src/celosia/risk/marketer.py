@@ -37,6 +37,7 @@ class Marketer(Risk):
     memory: ClassVar[Memory] = "none"
     population: Source = Field(default=None, description="table of the population with the raw quasi-identifiers")
     size: int | None = Field(default=None, ge=1, description="number of people in the population")
+    examples: ClassVar = ({}, {"size": 40}, {"population": 30}, {"weights": True})
 
     def value(self, table: Table) -> float:
         """The expected share of records (persons) that are re-identified; suppressed records do not count."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -44,6 +44,7 @@ class PopulationUniques(Risk):
         default=None, ge=1, description="number of people in the population; else from the weights"
     )
     seed: int = Field(default=0, ge=0, description="seed of the draws behind the interval")
+    examples: ClassVar = ({"model": "zayatz", "size": 40}, {"model": "zayatz", "weights": True})
 
     def value(self, table: Table) -> float:
         """The estimated share of population uniques."""

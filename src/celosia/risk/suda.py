@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -50,6 +50,7 @@ class Suda(Risk):
         default=0.01, gt=0, le=1, description="share of the population that is in the table"
     )
     weighting: Literal["original", "rescaled"] = Field(default="original", description="how a set counts by its size")
+    examples: ClassVar = ({}, {"sampling_fraction": 0.3})
 
     def value(self, table: Table) -> float:
         """The mean DIS score of the records; 0 without records."""

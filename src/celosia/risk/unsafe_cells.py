@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -39,6 +39,7 @@ class UnsafeCells(Risk):
 
     k: int = Field(default=3, ge=2, description="smallest safe number of records in a cell")
     ways: int = Field(default=3, ge=1, le=4, description="largest number of columns of a table")
+    examples: ClassVar = ({"k": 2}, {"k": 3, "ways": 1})
 
     def value(self, table: Table) -> float:
         """The share of records that are in an unsafe cell."""

@@ -9,7 +9,7 @@ from tests.reference.risks import REFERENCE
 from tests.reference.tables import Situation, random_table
 from tests.reference.verdicts import EXAMPLES, FUZZY, bounds, near, population_of
 
-from celosia.parts import build
+from celosia.parts import build, find
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -49,7 +49,8 @@ def test_risks_agree_with_the_slow_way(tables, moved):
 
 
 def test_losses_agree_with_the_slow_way(tables):
-    for name, (second_way, parameters) in CLASS_LOSSES.items():
-        loss = build("loss", {"use": name, **parameters[0]})
-        expected = second_way(TABLE, MOVED.plain(), **parameters[0])
+    for name, second_way in CLASS_LOSSES.items():
+        given = find("loss", name).examples[0]
+        loss = build("loss", {"use": name, **given})
+        expected = second_way(TABLE, MOVED.plain(), **given)
         assert loss.value(*tables) == pytest.approx(expected, abs=1e-9), name

@@ -59,6 +59,14 @@ class DomainLoss(SearchObjective, Loss):
         default=0.5, ge=0, le=1, description="0: only generalisation costs, 1: only suppression, 0.5: both"
     )
     weights: dict[str, float] = Field(default_factory=dict, description="importance of columns; 1 when not given")
+    examples: ClassVar = (
+        {},
+        {"aggregate": "arithmetic"},
+        {"aggregate": "max"},
+        {"aggregate": "sum"},
+        {"aggregate": "rank"},
+        {"aggregate": "balanced"},
+    )
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]

@@ -34,6 +34,7 @@ class Height(SearchObjective, Loss):
     memory: ClassVar[Memory] = "none"
     suppressed: bool = Field(default=True, description="whether suppressed records count, at the top")
     bounded: ClassVar[bool] = False
+    examples: ClassVar = ({}, {"suppressed": False})
 
     def value(self, original: Table, protected: Table) -> float:
         """The mean over the records of the sum of levels."""

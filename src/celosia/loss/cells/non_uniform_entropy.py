@@ -40,6 +40,7 @@ class NonUniformEntropy(SearchObjective, Loss):
     memory: ClassVar[Memory] = "none"
     normalised: bool = Field(default=True, description="a share of the largest loss, averaged over columns; else bits")
     as_arx: bool = Field(default=False, description="charge suppressed records as ARX does")
+    examples: ClassVar = ({}, {"normalised": False})
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]

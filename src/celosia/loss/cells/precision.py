@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from celosia.parts import Loss, Memory, SearchObjective
+from celosia.loss.bases.column_loss import _ColumnLoss
+from celosia.parts import Memory, SearchObjective
 from celosia.views.comparing.coverage import coverages
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class Precision(SearchObjective, Loss):
+class Precision(SearchObjective, _ColumnLoss):
     r"""How high in their hierarchies the values stand on average: one minus Sweeney's precision.
 
     .. math:: 1 - \mathrm{Prec} = \frac{1}{n m} \sum_j \sum_i \frac{h_{ij}}{H_j}
@@ -32,10 +33,6 @@ class Precision(SearchObjective, Loss):
     """
 
     memory: ClassVar[Memory] = "none"
-
-    def value(self, original: Table, protected: Table) -> float:
-        """The mean relative height over records and columns."""
-        return float(np.mean(list(self.parts(original, protected).values())))
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The mean relative height of each column."""

@@ -32,6 +32,7 @@ class Suppression(SearchObjective, Loss):
 
     memory: ClassVar[Memory] = "none"
     of: Literal["records", "cells"] = Field(default="records", description="what is counted")
+    examples: ClassVar = ({}, {"of": "cells"})
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of suppressed records or cells."""

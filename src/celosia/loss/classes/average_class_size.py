@@ -33,6 +33,7 @@ class AverageClassSize(SearchObjective, Loss):
     memory: ClassVar[Memory] = "none"
     k: int | None = Field(default=None, ge=1, description="divide by this k, so that the ideal is 1")
     bounded: ClassVar[bool] = False
+    examples: ClassVar = ({}, {"k": 2})
 
     def value(self, original: Table, protected: Table) -> float:
         """The average class size of the protected table."""

@@ -38,6 +38,7 @@ class MajorityLoss(SearchObjective, Loss):
     target: Column | None = Field(
         default=None, description="column to be predicted; the only sensitive one when not given"
     )
+    examples: ClassVar = ({"target": "s"},)
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of minority and suppressed records."""

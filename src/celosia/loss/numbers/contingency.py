@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -37,6 +37,7 @@ class Contingency(Loss):
     columns: Columns = Field(default=(), description="columns of any kind; all shared ones when empty")
     order: int = Field(default=3, ge=1, le=3, description="largest number of columns in a table")
     bins: int = Field(default=10, ge=2, description="bins of a numeric column")
+    examples: ClassVar = ({}, {"order": 1})
 
     def value(self, original: Table, protected: Table) -> float:
         """The mean over the orders."""

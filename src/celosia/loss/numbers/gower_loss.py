@@ -8,7 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from celosia.data.schema import Kind
-from celosia.parts import Columns, Loss
+from celosia.loss.bases.column_loss import _ColumnLoss
+from celosia.parts import Columns
 from celosia.table.pairing import positions
 from celosia.views.comparing.categories import categories
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class GowerLoss(Loss):
+class GowerLoss(_ColumnLoss):
     r"""The mean distance between original and protected cells, for columns of all kinds.
 
     .. math:: \frac{1}{np} \sum_{ij} d_j(x_{ij}, \tilde x_{ij}), \qquad
@@ -39,10 +40,6 @@ class GowerLoss(Loss):
 
     columns: Columns = Field(default=(), description="columns of any kind; all shared ones when empty")
     numbers: Literal["range", "atan"] = Field(default="range", description="how differences of numbers are scaled")
-
-    def value(self, original: Table, protected: Table) -> float:
-        """The mean over columns and records."""
-        return float(np.mean(list(self.parts(original, protected).values())))
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The mean distance of each column."""

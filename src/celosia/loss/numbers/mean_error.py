@@ -71,6 +71,8 @@ class SquaredError(_MeanError):
     2.0
     """
 
+    examples: ClassVar = ({}, {"on": "covariance"}, {"on": "correlation"})
+
     def _error(self, a: Floats, b: Floats) -> float:
         return deviation.squared(a, b)
 
@@ -88,6 +90,8 @@ class AbsoluteError(_MeanError):
     >>> AbsoluteError().value(a, b)
     1.0
     """
+
+    examples: ClassVar = ({}, {"on": "covariance"}, {"on": "correlation"})
 
     def _error(self, a: Floats, b: Floats) -> float:
         return deviation.absolute(a, b)
@@ -109,6 +113,7 @@ class RelativeError(_MeanError):
     """
 
     zeros: Zeros = Field(default="skip", description="what is done where the original is 0: skip, equal or error")
+    examples: ClassVar = ({}, {"on": "covariance"}, {"on": "correlation"})
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The error of each column that is not all zeros, and how many numbers were left out."""

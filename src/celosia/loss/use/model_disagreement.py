@@ -49,6 +49,7 @@ class ModelDisagreement(Loss):
     test: float = Field(default=0.3, gt=0, lt=1, description="share of records held out")
     seed: int = Field(default=0, ge=0, description="chooses the held-out records")
     bounded: ClassVar[bool] = False
+    examples: ClassVar = ({"target": "e"},)
 
     def value(self, original: Table, protected: Table) -> float:
         """The disagreement or the gap."""

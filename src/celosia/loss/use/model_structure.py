@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -38,6 +38,7 @@ class TreeDifference(DecidedByOneRecord, Loss):
     predictors: Columns = Field(default=(), description="columns to predict from; all other shared ones when empty")
     tolerance: float = Field(default=0.1, ge=0, description="thresholds that count as equal, in standard deviations")
     seed: int = Field(default=0, ge=0, description="breaks ties between equally good splits")
+    examples: ClassVar = ({"target": "e"},)
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of splits that differ."""
@@ -120,6 +121,7 @@ class CoefficientOverlap(DecidedByOneRecord, Loss):
     target: Column = Field(description="numeric column that is explained")
     predictors: Columns = Field(default=(), description="numeric columns; all other shared ones when empty")
     level: float = Field(default=0.95, gt=0, lt=1, description="confidence of the intervals")
+    examples: ClassVar = ({"target": "x"},)
 
     def value(self, original: Table, protected: Table) -> float:
         """One minus the mean overlap."""

@@ -56,6 +56,10 @@ class InBlocks(Method):
     persons: ClassVar[PersonUnit] = "counted"
     memory: ClassVar[Memory] = "none"
     not_replayable_because: ClassVar[str] = "each block was worked on with all its records"
+    examples: ClassVar = (
+        {"method": "rank-swap(columns=[x, y], window=0.5)", "by": ["area"], "size": 60},
+        {"method": "microaggregate(columns=[x], k=2)", "size": 40},
+    )
 
     @model_validator(mode="after")
     def _some_blocks(self) -> InBlocks:

@@ -38,6 +38,7 @@ class Mask(PublishesEvidence, RowWise, Method):
     public_evidence: ClassVar[frozenset[str]] = frozenset({"masked"})
     persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
     memory: ClassVar[Memory] = "none"
+    examples: ClassVar = ({"columns": ["name"], "keep": 1},)
 
     def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each record by itself."""

@@ -43,6 +43,7 @@ class MultivariateTopCode(Method):
     persons: ClassVar[PersonUnit] = CountsRows("each row is pulled towards the middle of all rows")
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     not_replayable_because: ClassVar[str] = "the ellipse is fitted to all records"
+    examples: ClassVar = ({"columns": ["x", "y"]},)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Shrink the outliers."""

@@ -64,6 +64,7 @@ class Pseudonymise(PublishesEvidence, RecordByRecord, Method):
     not_replayable_because: ClassVar[str] = (
         "its key came from the seed and the data of that run. Give key or key_file to link files"
     )
+    examples: ClassVar = ({"columns": ["name"]}, {"columns": ["name"], "key": "correct horse battery"})
 
     @model_validator(mode="after")
     def _key_is_long(self) -> Pseudonymise:

@@ -45,6 +45,7 @@ class Round(RecordByRecord, Method):
     way: Literal["nearest", "down", "up", "random"] = Field(default="nearest", description="which multiple is taken")
     persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
+    examples: ClassVar = ({"columns": ["x"], "base": 5}, {"columns": ["m"], "base": 10, "way": "random"})
 
     def needs_memory(self, schema: Schema) -> bool:  # noqa: ARG002
         """Random rounding draws by record ids."""

@@ -72,6 +72,10 @@ class ShiftDates(PublishesEvidence, RecordByRecord, Method):
     not_replayable_because: ClassVar[str] = (
         "its shifts came from the seed and the data of that run. Give key to shift files alike"
     )
+    examples: ClassVar = (
+        {"columns": ["day"], "days": 30},
+        {"columns": ["day"], "by": "h", "key": "correct horse battery"},
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> ShiftDates:

@@ -182,6 +182,8 @@ class TopCode(_Coding):
     [30, 90, 90]
     """
 
+    examples: ClassVar = ({"columns": ["x"], "quantile": 0.9}, {"columns": ["day"], "value": "2020-10-01"})
+
     def _beyond(self, value: Any, limit: Any) -> Any:
         return value > limit
 
@@ -205,6 +207,8 @@ class BottomCode(_Coding):
     >>> celosia.protect(table, BottomCode(columns=["age"], value=18)).polars()["age"].to_list()
     [18, 20, 30]
     """
+
+    examples: ClassVar = ({"columns": ["x"], "quantile": 0.1}, {"columns": ["m"], "value": 5})
 
     def _beyond(self, value: Any, limit: Any) -> Any:
         return value < limit

@@ -58,6 +58,7 @@ class Anatomise(Method):
         "policy on the new file, and keep persons of the earlier release out of it: whoever is in both is found by "
         "comparing the groups"
     )
+    examples: ClassVar = ({"l": 2}, {"l": 2, "groups": "buckets"})
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Group the records, take the sensitive columns out and count them by group."""

@@ -58,6 +58,10 @@ class FuzzyRecode(FuzzyCoding, Method):
         "each cell gets the degrees of its own value; clusters are those of rows"
     )
     suits: ClassVar[tuple[str, ...]] = ("hierarchy", "numeric")
+    examples: ClassVar = (
+        {"columns": ["x"], "sets": {"x": {"low": "(-inf;20;40)", "high": "(20;40;inf)"}}},
+        {"columns": ["x"], "cells": 2, "degrees": 2},
+    )
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Recode the columns."""

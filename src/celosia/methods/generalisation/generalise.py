@@ -112,6 +112,12 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
     public_evidence: ClassVar[frozenset[str]] = frozenset({"levels"})
     persons: ClassVar[PersonUnit] = "counted"
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
+    examples: ClassVar = (
+        {"require": ["k-anonymity(k=2)"], "suppress": 0.2},
+        {"require": ["k-anonymity(k=2)"], "objective": "discernibility", "suppress": 0.5},
+        {"require": ["k-anonymity(k=2)"], "suppress": 0.5, "drop": True},
+        {"require": ["k-anonymity(k=2)"], "suppress": 1.0, "aggregate": {"r": "mode"}},
+    )
 
     def needs_memory(self, schema: Schema) -> bool:
         """Combinations are enough, unless records have targets or values of their own, or a population is counted.

@@ -64,6 +64,10 @@ class LocalGeneralise(_SuppressingMethod):
     drop: bool = Field(default=False, description="remove suppressed rows instead of keeping them with stars")
     blank: bool = Field(default=False, description="empty the sensitive columns of suppressed records too")
     persons: ClassVar[PersonUnit] = "counted"
+    examples: ClassVar = (
+        {"require": ["k-anonymity(k=2)"]},
+        {"require": ["k-anonymity(k=2)"], "suppress": 0.5, "drop": True},
+    )
 
     def target_sizes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """The class sizes of ``target``."""

@@ -71,6 +71,10 @@ class Mondrian(Requires, Method):
     memory: ClassVar[Memory] = "blocks"
     persons: ClassVar[PersonUnit] = "counted"
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
+    examples: ClassVar = (
+        {"require": ["k-anonymity(k=2)"]},
+        {"require": ["k-anonymity(k=2)"], "strict": False, "output": "mode"},
+    )
 
     @model_validator(mode="after")
     def _something(self) -> Mondrian:

@@ -47,6 +47,7 @@ class Permute(Method):
     together: bool = Field(default=True, description="shuffle all columns with the same permutation")
     persons: ClassVar[PersonUnit] = "counted"
     not_replayable_because: ClassVar[str] = "values change places inside groups of records"
+    examples: ClassVar = ({"l": 2}, {})
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The columns, or the sensitive ones."""

@@ -80,6 +80,11 @@ class Recode(PublishesEvidence, RowWise, Method):
     public_evidence: ClassVar[frozenset[str]] = frozenset({"level", "intervals"})
     persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
     memory: ClassVar[Memory] = "none"
+    examples: ClassVar = (
+        {"column": "q", "level": 1},
+        {"column": "x", "bins": 4},
+        {"column": "s", "mapping": {"flu": "cold"}},
+    )
 
     def is_row_wise(self) -> bool:
         """Given breaks are the same whatever the records are."""

@@ -66,6 +66,7 @@ class TreeGeneralise(Method):
     )
     persons: ClassVar[PersonUnit] = "counted"
     not_replayable_because: ClassVar[str] = "classes are joined until every record of the file has company"
+    examples: ClassVar = ({"columns": ["q"], "k": 3}, {"columns": ["q"], "k": 8})
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """The columns; a suppressed record has stars in every quasi-identifier."""

@@ -43,6 +43,7 @@ class IndividualRanking(Method):
     persons: ClassVar[PersonUnit] = "counted"
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     not_replayable_because: ClassVar[str] = "a value is the mean of its neighbours in the file"
+    examples: ClassVar = ({"columns": ["x", "y"], "k": 3},)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Group and take the means, column by column."""

@@ -66,6 +66,7 @@ class Microaggregate(Method):
     persons: ClassVar[PersonUnit] = "counted"
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     not_replayable_because: ClassVar[str] = "a value is the mean of a group of records"
+    examples: ClassVar = ({"columns": ["x", "y"], "k": 3}, {"columns": ["m"], "k": 3, "aggregate": "median"})
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Group and aggregate."""

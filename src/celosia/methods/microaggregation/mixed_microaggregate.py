@@ -86,6 +86,7 @@ class MixedMicroaggregate(Method):
     persons: ClassVar[PersonUnit] = "counted"
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "nominal")
     not_replayable_because: ClassVar[str] = "a cell stands for a group of records"
+    examples: ClassVar = ({"columns": ["q", "x"], "k": 3},)
 
     @model_validator(mode="after")
     def _named_columns(self) -> MixedMicroaggregate:

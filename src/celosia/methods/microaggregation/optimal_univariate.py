@@ -38,6 +38,7 @@ class OptimalUnivariate(Method):
     memory: ClassVar[Memory] = "blocks"
     persons: ClassVar[PersonUnit] = "counted"
     not_replayable_because: ClassVar[str] = "a value is the mean of a group of records"
+    examples: ClassVar = ({"column": "x", "k": 3},)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Group and take the means."""

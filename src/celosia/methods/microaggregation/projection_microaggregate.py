@@ -44,6 +44,7 @@ class ProjectionMicroaggregate(Method):
     persons: ClassVar[PersonUnit] = "counted"
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     not_replayable_because: ClassVar[str] = "a value is the mean of a group of records"
+    examples: ClassVar = ({"columns": ["x", "y"], "k": 3},)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Project, group and take the means."""

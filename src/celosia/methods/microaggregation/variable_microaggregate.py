@@ -47,6 +47,7 @@ class VariableMicroaggregate(Method):
     memory: ClassVar[Memory] = "blocks"
     persons: ClassVar[PersonUnit] = "counted"
     not_replayable_because: ClassVar[str] = "a value is the mean of a group of records"
+    examples: ClassVar = ({"columns": ["x", "y"], "k": 3},)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Group and aggregate."""

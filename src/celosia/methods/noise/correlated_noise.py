@@ -52,6 +52,7 @@ class CorrelatedNoise(Method):
     memory: ClassVar[Memory] = "blocks"
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     not_replayable_because: ClassVar[str] = "its noise has the covariance of all records"
+    examples: ClassVar = ({"columns": ["x", "y"], "p": 0.1},)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Add the noise."""

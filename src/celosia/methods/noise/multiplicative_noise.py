@@ -48,6 +48,7 @@ class MultiplicativeNoise(Method):
     persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     not_replayable_because: ClassVar[str] = "its noise has a share of the variance of all records"
+    examples: ClassVar = ({"columns": ["x"]},)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Multiply."""

@@ -66,6 +66,7 @@ class Noise(Method):
     memory: ClassVar[Memory] = "blocks"
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     not_replayable_because: ClassVar[str] = "its noise has a share of the variance of all records"
+    examples: ClassVar = ({"columns": ["x", "y"]}, {"columns": ["m"], "scope": "outliers"})
 
     def needs_memory(self, schema: Schema) -> bool:
         """Outliers and members of a household are found among all records."""

@@ -47,6 +47,7 @@ class OrthogonalMask(Method):
     persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     not_replayable_because: ClassVar[str] = "records are rotated together"
+    examples: ClassVar = ({"columns": ["x", "y"]},)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Rotate."""

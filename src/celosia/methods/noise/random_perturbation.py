@@ -46,6 +46,7 @@ class RandomPerturbation(PublishesEvidence, Method):
     public_evidence: ClassVar[frozenset[str]] = frozenset({"guarantee"})
     persons: ClassVar[PersonUnit] = CountsRows(NOISE_PER_ROW)
     not_replayable_because: ClassVar[str] = "values change places between records"
+    examples: ClassVar = ({"jitter": ["m"], "shuffle": ["s"]},)
 
     @model_validator(mode="after")
     def _something(self) -> RandomPerturbation:

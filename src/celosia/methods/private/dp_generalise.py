@@ -69,6 +69,7 @@ class DpGeneralise(Formal, Method):
     not_replayable_because: ClassVar[str] = (
         "who is left out is drawn anew, and another draw is another release with a cost of its own"
     )
+    examples: ClassVar = ({"epsilon": 3.0, "delta": 0.1, "levels": {"q": 1, "r": 1}},)
 
     @model_validator(mode="after")
     def _possible(self) -> DpGeneralise:

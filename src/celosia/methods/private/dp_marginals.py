@@ -52,6 +52,13 @@ class DpMarginals(Formal, Method):
     persons: ClassVar[PersonUnit] = "counted"
     rows: ClassVar[Rows] = "new"
     not_replayable_because: ClassVar[str] = "noisy counts of new records are another release with a cost of its own"
+    examples: ClassVar = (
+        {
+            "marginals": [["q"], ["s"]],
+            "epsilon": 1.0,
+            "values": {"q": ["a", "b", "c", "d"], "s": ["flu", "cold", "hiv", "tbc"]},
+        },
+    )
 
     def privacy_loss(self) -> float:
         """All of ``epsilon``."""

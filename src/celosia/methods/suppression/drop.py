@@ -30,6 +30,7 @@ class Drop(PublishesEvidence, RowWise, Method):
     public_evidence: ClassVar[frozenset[str]] = frozenset({"dropped"})
     persons: ClassVar[PersonUnit] = CountsRows("whole columns are left out")
     memory: ClassVar[Memory] = "none"
+    examples: ClassVar = ({}, {"columns": ["x"]})
 
     def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
         """Each record by itself."""

@@ -79,6 +79,7 @@ class LocalSuppress(Method):
     persons: ClassVar[PersonUnit] = "counted"
     suits: ClassVar[tuple[str, ...]] = ("hierarchy",)
     not_replayable_because: ClassVar[str] = "cells are blanked until every record of the file has company"
+    examples: ClassVar = ({"k": 2}, {"k": 2, "missing": "wildcard"})
 
     @model_validator(mode="after")
     def _one_goal(self) -> LocalSuppress:

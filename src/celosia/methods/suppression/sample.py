@@ -44,6 +44,7 @@ class Sample(Method):
     not_replayable_because: ClassVar[str] = (
         "the draw is over the file as a whole: draw from the new records before, with a policy of their own"
     )
+    examples: ClassVar = ({"share": 0.5}, {"size": 9}, {"share": 0.5, "by": "h"})
 
     @model_validator(mode="after")
     def _one_way(self) -> Sample:

@@ -46,6 +46,7 @@ class Subset(Method):
     not_replayable_because: ClassVar[str] = (
         "it chooses from the file as a whole: choose from the new records before, with a policy of their own"
     )
+    examples: ClassVar = ({"where": "m > 10"}, {"size": 9})
 
     @model_validator(mode="after")
     def _one_way(self) -> Subset:

@@ -41,6 +41,7 @@ class SuppressCells(RecordByRecord, Method):
     by: Literal["missing", "star"] = Field(default="missing", description="what stands in a blanked cell")
     persons: ClassVar[PersonUnit] = "counted"
     not_replayable_because: ClassVar[str] = "rare values (fewer_than) are counted over all records"
+    examples: ClassVar = ({"columns": ["q"], "fewer_than": 9}, {"columns": ["x"], "where": "m > 20"})
 
     @model_validator(mode="after")
     def _some_rule(self) -> SuppressCells:

@@ -42,6 +42,7 @@ class SuppressRecords(_SuppressingMethod):
     not_replayable_because: ClassVar[str] = (
         "records are suppressed for the classes of their own file: run the policy on the new one"
     )
+    examples: ClassVar = ({"require": ["k-anonymity(k=2)"]}, {"require": ["k-anonymity(k=2)"], "drop": True})
 
     def needs_memory(self, schema: Schema) -> bool:
         """Classes are enough, unless a population is counted, records are compared, or a missing value may be any."""

@@ -72,6 +72,7 @@ class Pram(Method):
     memory: ClassVar[Memory] = "blocks"
     suits: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")
     not_replayable_because: ClassVar[str] = "the transition matrix keeps the frequencies of all records"
+    examples: ClassVar = ({"columns": ["q", "s"]},)
 
     @model_validator(mode="after")
     def _one_column(self) -> Pram:

@@ -60,6 +60,9 @@ class RandomisedResponse(Formal, Method):
     persons: ClassVar[PersonUnit] = "counted"
     covers_table: ClassVar[bool] = False
     not_replayable_because: ClassVar[str] = "further answers are another release with a cost of its own"
+    examples: ClassVar = (
+        {"columns": ["s"], "epsilon": 2.0, "categories": {"s": ["flu", "cold", "hiv", "tbc"]}, "rows_per_person": 9},
+    )
 
     @model_validator(mode="after")
     def _declared(self) -> RandomisedResponse:

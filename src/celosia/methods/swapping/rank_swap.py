@@ -72,6 +72,7 @@ class RankSwap(Method):
     memory: ClassVar[Memory] = "blocks"
     suits: ClassVar[tuple[str, ...]] = ("numeric", "ordinal", "date")
     not_replayable_because: ClassVar[str] = "values change places between records"
+    examples: ClassVar = ({"columns": ["x", "y"], "window": 0.2},)
 
     @model_validator(mode="after")
     def _fits(self) -> RankSwap:

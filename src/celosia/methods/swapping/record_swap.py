@@ -69,6 +69,10 @@ class RecordSwap(Method):
     impossible: Impossible = Field(default=(), description="conditions that no record may come to meet")
     persons: ClassVar[PersonUnit] = "counted"
     not_replayable_because: ClassVar[str] = "records change places with each other"
+    examples: ClassVar = (
+        {"geography": ["area", "town"], "k": 2, "rate": 0.1},
+        {"geography": ["area"], "risk": ["q"], "k": 4},
+    )
 
     @model_validator(mode="after")
     def _apart(self) -> RecordSwap:

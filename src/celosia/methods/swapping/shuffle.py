@@ -53,6 +53,7 @@ class Shuffle(PublishesEvidence, Method):
     memory: ClassVar[Memory] = "blocks"
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     not_replayable_because: ClassVar[str] = "values change places between records"
+    examples: ClassVar = ({"columns": ["x"], "given": ["y"]},)
 
     @model_validator(mode="after")
     def _apart(self) -> Shuffle:

@@ -83,6 +83,13 @@ class DpSynthesis(Formal, Method):
     not_replayable_because: ClassVar[str] = (
         "its records are drawn from noisy counts of all records and stand for none of them"
     )
+    examples: ClassVar = (
+        {
+            "columns": ["q", "s"],
+            "epsilon": 1.0,
+            "values": {"q": ["a", "b", "c", "d"], "s": ["flu", "cold", "hiv", "tbc"]},
+        },
+    )
 
     def privacy_loss(self) -> float:
         """All of ``epsilon``."""

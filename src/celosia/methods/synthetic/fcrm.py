@@ -79,6 +79,7 @@ class Fcrm(Iterative, Method):
     persons: ClassVar[PersonUnit] = CountsRows(FITTED)
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     not_replayable_because: ClassVar[str] = "its values come from regressions over all records"
+    examples: ClassVar = ({"dependent": ["y"], "independent": ["x"], "c": 2},)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Fit the regressions and predict."""

@@ -67,6 +67,11 @@ class Ipso(Method):
     persons: ClassVar[PersonUnit] = CountsRows(FITTED)
     suits: ClassVar[tuple[str, ...]] = ("numeric",)
     not_replayable_because: ClassVar[str] = "its values come from a regression over all records"
+    examples: ClassVar = (
+        {"dependent": ["y"], "independent": ["x"], "variant": "A"},
+        {"dependent": ["y"], "independent": ["x"], "variant": "B"},
+        {"dependent": ["y"], "independent": ["x"], "variant": "C"},
+    )
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Regress and draw new residuals."""

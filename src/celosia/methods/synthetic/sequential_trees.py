@@ -78,6 +78,7 @@ class SequentialTrees(Method):
     not_replayable_because: ClassVar[str] = (
         "its records are drawn from trees over all records and stand for none of them"
     )
+    examples: ClassVar = ({"leaf": 5}, {"leaf": 5, "columns": ["s"]}, {"leaf": 5, "where": "m > 10"})
 
     @property
     def rows(self) -> Rows:  # type: ignore[override]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -40,6 +40,7 @@ class ClassicalDisclosureRisk(Attack):
     tolerance: float = Field(default=0.1, ge=0, description="standard deviations within which numbers agree (PRL)")
     window: Literal["rank", "relative", "sd"] = Field(default="rank", description="what an interval is (ID)")
     direction: Literal["original", "protected"] = Field(default="original", description="whose records are linked")
+    examples: ClassVar = ({"columns": ["x", "y"]},)
 
     def value(self, original: Table, protected: Table) -> float:
         """The combined risk as a share."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -109,6 +109,7 @@ class DisclosureRisk(CombinesAttacks, DecidedByOneRecord, Attack):
     direction: Literal["original", "protected"] = Field(
         default="original", description="whose records general intruders link"
     )
+    examples: ClassVar = ({"columns": ["x", "y"]},)
 
     def value(self, original: Table, protected: Table) -> float:
         """The risk as a share."""

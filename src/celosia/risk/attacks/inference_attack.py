@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -57,6 +57,7 @@ class InferenceAttack(Attack):
     )
     repeats: int = Field(default=5, ge=1, description="external samples that are tried")
     seed: int = Field(default=0, ge=0, description="seed of the external samples and of the learner")
+    examples: ClassVar = ({"target": "t", "predictors": ["p"], "external": 0.3},)
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of correct predictions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -46,6 +46,12 @@ class IntervalDisclosure(DisclosesValue, Attack):
     window: Literal["rank", "relative", "sd", "joint"] = Field(default="rank", description="what an interval is")
     widths: tuple[float, ...] = Field(default=tuple(range(1, 11)), min_length=1, description="widths in per cent")
     k: float = Field(default=0.05, gt=0, description="standard deviations to each side, for joint")
+    examples: ClassVar = (
+        {"columns": ["x", "y"]},
+        {"columns": ["x", "y"], "window": "relative"},
+        {"columns": ["x", "y"], "window": "sd"},
+        {"columns": ["x", "y"], "window": "joint"},
+    )
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of values (records, for joint) that are disclosed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -48,6 +48,10 @@ class SinglingOut(Attack):
     attacks: int = Field(default=500, ge=1, description="predicates that are tried")
     control: Source = Field(default=None, description="table of people who were not used for the release")
     seed: int = Field(default=0, ge=0, description="seed of the predicates")
+    examples: ClassVar = (
+        {"columns": ["x", "y"], "size": 2, "attacks": 20},
+        {"columns": ["x", "y"], "size": 1, "attacks": 20, "control": True},
+    )
 
     def value(self, original: Table, protected: Table) -> float:
         """The risk: with a control group what the release adds, else the rate of success."""

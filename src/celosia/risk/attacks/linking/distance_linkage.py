@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -60,6 +60,7 @@ class DistanceLinkage(Attack):
     ties: Literal["share", "first"] = Field(default="share", description="who gets the credit of equally near records")
     one_to_one: bool = Field(default=False, description="link all records at once, each only once")
     direction: Literal["original", "protected"] = Field(default="original", description="whose records are linked")
+    examples: ClassVar = ({"columns": ["x", "y"]}, {"columns": ["x"]}, {"columns": ["x", "y", "c"], "scale": "gower"})
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of right links, the mean over ``known``."""

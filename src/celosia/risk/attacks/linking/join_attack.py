@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -51,6 +51,7 @@ class JoinAttack(Attack):
     key: Column | None = Field(
         default=None, description="column of the external and the original table that names a person"
     )
+    examples: ClassVar = ({"on": ["c", "p"], "key": "name", "external": True},)
 
     def value(self, original: Table, protected: Table) -> float:
         """Expected share of external people who are found rightly."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -47,6 +47,7 @@ class Linkability(Attack):
     attacks: int = Field(default=500, ge=1, description="people that are tried; all when there are fewer")
     control: Source = Field(default=None, description="table of people who were not used for the release")
     seed: int = Field(default=0, ge=0, description="seed of the choice of people")
+    examples: ClassVar = ({"first": ["x"], "second": ["y"]}, {"first": ["x"], "second": ["y"], "control": True})
 
     def value(self, original: Table, protected: Table) -> float:
         """The risk: with a control group what the release adds, else the rate of success."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -55,6 +55,11 @@ class ProbabilisticLinkage(DecidedByOneRecord, Attack):
     missed_link: float = Field(default=0.01, gt=0, lt=1, description="allowed chance to miss the same person")
     one_to_one: bool = Field(default=False, description="link all records at once, each only once")
     direction: Literal["original", "protected"] = Field(default="original", description="whose records are linked")
+    examples: ClassVar = (
+        {"columns": ["x", "y"]},
+        {"columns": ["x", "y", "c"]},
+        {"columns": ["c", "p"], "tolerance": 0.5},
+    )
 
     def value(self, original: Table, protected: Table) -> float:
         """The share of right links, the mean over ``known``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -74,6 +74,10 @@ class Scoreboard(Attack):
     eccentricity: float = Field(default=1.5, ge=0, description="how far the best one must stand out")
     attacks: int = Field(default=500, ge=1, description="people that are tried; all when there are fewer")
     seed: int = Field(default=0, ge=0, description="seed of the choice of people and items")
+    examples: ClassVar = (
+        {"items": ["x", "y"], "known": 2, "eccentricity": 0.5},
+        {"items": ["x", "c", "p", "t"], "known": 3, "wrong": 1, "rating_error": 1.0, "eccentricity": 0.2, "attacks": 5},
+    )
 
     @model_validator(mode="after")
     def _one_form(self) -> Scoreboard:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -46,6 +46,7 @@ class SeveralRows(Attack):
     known: int = Field(default=3, ge=1, description="rows of a unit that the intruder knows")
     attacks: int = Field(default=1000, ge=1, description="units that are tried; all when there are fewer")
     seed: int = Field(default=0, ge=0, description="seed of the choice of units and rows")
+    examples: ClassVar = ({"known": 1}, {"known": 2, "attacks": 5}, {"known": 9})
 
     def value(self, original: Table, protected: Table) -> float:
         """The mean chance over units."""

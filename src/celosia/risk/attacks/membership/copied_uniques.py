@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -38,6 +38,7 @@ class CopiedUniques(Attack):
 
     columns: Columns | None = Field(default=None, description="columns that are compared; all shared ones")
     control: Source = Field(default=None, description="table of people who were not used for the release")
+    examples: ClassVar = ({"columns": ["c", "p"]}, {"columns": ["x", "c"], "control": True})
 
     def value(self, original: Table, protected: Table) -> float:
         """The share; with a control group what the release adds to it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -48,6 +48,10 @@ class DensityMembership(Membership):
     """
 
     neighbours: int = Field(default=3, ge=1, description="records that a density is taken from")
+    examples: ClassVar = (
+        {"columns": ["x", "y"], "control": True, "neighbours": 1},
+        {"columns": ["x", "y"], "control": True, "neighbours": 2},
+    )
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
         """The ratio of the distances to the release and to the population: low for somebody who was used."""

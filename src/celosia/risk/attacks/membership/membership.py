@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -47,6 +48,7 @@ class Membership(Attack):
     control: Source = Field(default=None, description="table of people who were not used for the release")
     attacks: int = Field(default=500, ge=2, description="people of each table that are tried")
     seed: int = Field(default=0, ge=0, description="seed of the choice of people")
+    examples: ClassVar[tuple[Mapping[str, Any], ...]] = ({"columns": ["x", "y"], "control": True},)
 
     def value(self, original: Table, protected: Table) -> float:
         """The advantage over a coin; 0 when there is none."""

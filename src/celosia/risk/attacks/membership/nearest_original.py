@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -43,6 +43,7 @@ class NearestOriginal(Attack):
     control: Source = Field(default=None, description="table of people who were not used for the release")
     attacks: int = Field(default=1000, ge=2, description="released records that are tried")
     seed: int = Field(default=0, ge=0, description="seed of the choice of records")
+    examples: ClassVar = ({"columns": ["x", "y"], "control": True},)
 
     def value(self, original: Table, protected: Table) -> float:
         """The advantage over a coin; 0 when there is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -44,6 +44,10 @@ class Averaging(_EarlierReleases):
     """
 
     tolerance: float = Field(default=0.05, gt=0, description="how near in standard deviations of the column")
+    examples: ClassVar = (
+        {"earlier": True, "known": ["p"], "columns": ["name"], "tolerance": 0.2},
+        {"earlier": True, "known": ["p"], "columns": ["t", "p"]},
+    )
 
     def exceeds(self, facts: Mapping[str, Any]) -> bool:
         """Whether it comes nearer than chance explains."""

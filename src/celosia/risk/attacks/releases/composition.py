@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -47,6 +47,11 @@ class Composition(_EarlierReleases):
     """
 
     k: int = Field(default=2, ge=2, description="fewest records that must be left; 2: nobody is singled out")
+    examples: ClassVar = (
+        {"earlier": True, "known": ["c", "p"], "columns": ["t"], "k": 3},
+        {"earlier": True, "known": ["c", "p"], "columns": ["x"]},
+        {"earlier": True, "known": ["c"]},
+    )
 
     def sentence(self, facts: Mapping[str, Any]) -> str:
         """Who is left with few."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -40,6 +40,10 @@ class Differencing(_EarlierReleases):
     """
 
     k: int = Field(default=2, ge=2, description="fewest records of a surplus that hide each other")
+    examples: ClassVar = (
+        {"earlier": True, "known": ["c", "p"], "columns": ["t"], "k": 3},
+        {"earlier": True, "known": ["p"], "columns": ["x"], "k": 4},
+    )
 
     def sentence(self, facts: Mapping[str, Any]) -> str:
         """Who stands out."""

@@ -59,6 +59,10 @@ class AttributeDisclosure(DisclosesValue, Attack):
     control: Source = Field(default=None, description="table of people who were not used for the release")
     attacks: int = Field(default=500, ge=1, description="people that are tried; all when there are fewer")
     seed: int = Field(default=0, ge=0, description="seed of the choice of people")
+    examples: ClassVar = (
+        {"known": ["x"], "target": ["y", "t"], "tolerance": 0.4},
+        {"known": ["x"], "target": ["y"], "learner": "regression", "tolerance": 0.5, "control": True},
+    )
 
     def value(self, original: Table, protected: Table) -> float:
         """The share; with a control group what the release adds to it."""

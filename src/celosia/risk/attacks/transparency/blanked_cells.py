@@ -44,6 +44,10 @@ class BlankedCells(DisclosesValue, _InformedAttack):
 
     reads: ClassVar[tuple[str, ...]] = ("local-suppress",)
     columns: Columns | None = Field(default=None, description="columns to fill in; the quasi-identifiers")
+    examples: ClassVar = (
+        {"method": {"use": "local-suppress", "k": 2}},
+        {"method": {"use": "local-suppress", "k": 3}, "columns": ["c"]},
+    )
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Fill in every blanked cell."""

@@ -51,6 +51,11 @@ class CategoryPosterior(DisclosesValue, _ColumnAttack):
     """
 
     reads: ClassVar[tuple[str, ...]] = ("pram", "randomised-response")
+    examples: ClassVar = (
+        {"method": {"use": "pram", "columns": ["c"], "diagonal": 0.6}},
+        {"method": {"use": "pram", "columns": ["c"], "diagonal": 0.7, "within": ["p"]}},
+        {"method": {"use": "randomised-response", "columns": ["c"], "q": 0.6, "categories": {"c": ["a", "b"]}}},
+    )
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Guess by the posterior."""

@@ -48,6 +48,12 @@ class CodingBounds(_EstimatingAttack):
     """
 
     reads: ClassVar[tuple[str, ...]] = ("round", "top-code", "bottom-code")
+    examples: ClassVar = (
+        {"method": {"use": "round", "columns": ["x"], "base": 2, "way": "down"}, "within": 0.3},
+        {"method": {"use": "round", "columns": ["y"], "base": 2, "way": "random"}, "within": 0.3},
+        {"method": {"use": "top-code", "columns": ["x"], "value": 1.5}, "within": 0.3},
+        {"method": {"use": "bottom-code", "columns": ["x"], "value": -1}, "within": 0.3},
+    )
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Take the middle of what is possible."""

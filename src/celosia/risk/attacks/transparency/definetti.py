@@ -52,6 +52,10 @@ class Definetti(DisclosesValue, _InformedAttack):
     columns: Columns | None = Field(
         default=None, description="columns of the release to learn from; the quasi-identifiers when not given"
     )
+    examples: ClassVar = (
+        {"method": {"use": "anatomise"}, "target": "t", "group": "c", "columns": ["p"]},
+        {"method": {"use": "anatomise"}, "target": "c", "group": "p", "columns": ["t", "name"]},
+    )
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Learn, assign, and compare with the truth."""

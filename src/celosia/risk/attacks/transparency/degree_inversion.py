@@ -54,6 +54,15 @@ class DegreeInversion(DisclosesValue, _InformedAttack):
     neighbours: int = Field(default=3, ge=1, description="known people whose numbers are averaged")
     tolerance: float = Field(default=0.05, gt=0, description="how near a number must be, in standard deviations")
     seed: int = Field(default=0, ge=0, description="seed of the choice of known people")
+    examples: ClassVar = (
+        {
+            "method": {"use": "fuzzy-recode", "columns": ["x"]},
+            "column": "x",
+            "degrees": ["y"],
+            "external": 0.4,
+            "tolerance": 0.5,
+        },
+    )
 
     def taught(self, original: Table) -> NDArray[np.bool_]:
         """The records of the people whose number the intruder knows."""

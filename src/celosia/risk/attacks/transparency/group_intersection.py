@@ -56,6 +56,11 @@ class GroupIntersection(_LinkingAttack):
         "individual-ranking",
         "optimal-univariate",
     )
+    examples: ClassVar = (
+        {"method": {"use": "microaggregate", "columns": ["x", "y"], "k": 3}},
+        {"method": {"use": "individual-ranking", "columns": ["x", "y"], "k": 3}},
+        {"method": {"use": "individual-ranking", "columns": ["x", "y"], "k": 3, "within": ["p"]}},
+    )
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Intersect the groups."""

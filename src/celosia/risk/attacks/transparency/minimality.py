@@ -63,6 +63,14 @@ class Minimality(DisclosesValue, _InformedAttack):
     )
     draws: int = Field(default=100, ge=1, description="random worlds that are tried")
     seed: int = Field(default=0, ge=0, description="seed of the worlds")
+    examples: ClassVar = (
+        {
+            "method": {"use": "generalise", "require": ["l-diversity(l=2, column=t)"]},
+            "target": "t",
+            "levels": {"c": 0, "p": 1},
+            "draws": 8,
+        },
+    )
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Draw worlds, keep those in which the choice was minimal, and compare with the truth."""

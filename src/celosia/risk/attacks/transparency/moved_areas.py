@@ -48,6 +48,10 @@ class MovedAreas(_LinkingAttack):
     """
 
     reads: ClassVar[tuple[str, ...]] = ("record-swap",)
+    examples: ClassVar = (
+        {"method": {"use": "record-swap", "geography": ["p"], "risk": ["c"], "k": 3}},
+        {"method": {"use": "record-swap", "geography": ["p", "c"], "risk": ["t"], "k": 4}},
+    )
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Look in the area, or in the others."""

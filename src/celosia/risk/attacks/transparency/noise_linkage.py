@@ -43,6 +43,10 @@ class NoiseLinkage(_LinkingAttack):
     """
 
     reads: ClassVar[tuple[str, ...]] = READS
+    examples: ClassVar = (
+        {"method": {"use": "noise", "columns": ["x", "y"], "p": 0.1}},
+        {"method": {"use": "correlated-noise", "columns": ["x", "y"], "p": 0.2, "keep_variance": True}},
+    )
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Link by the odds."""

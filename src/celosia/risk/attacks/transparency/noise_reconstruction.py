@@ -41,6 +41,10 @@ class NoiseReconstruction(_EstimatingAttack):
     """
 
     reads: ClassVar[tuple[str, ...]] = READS
+    examples: ClassVar = (
+        {"method": {"use": "noise", "columns": ["x", "y"], "p": 0.1}, "within": 0.3},
+        {"method": {"use": "correlated-noise", "columns": ["x", "y"], "p": 0.2, "keep_variance": True}, "within": 0.3},
+    )
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Take the noise out."""

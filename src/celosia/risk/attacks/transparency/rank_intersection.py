@@ -50,6 +50,12 @@ class RankIntersection(_LinkingAttack):
     """
 
     reads: ClassVar[tuple[str, ...]] = ("rank-swap",)
+    examples: ClassVar = (
+        {"method": {"use": "rank-swap", "columns": ["x", "y"], "window": 0.3}},
+        {"method": {"use": "rank-swap", "columns": ["x", "y"], "window": 0.4, "within": ["p"]}, "columns": ["y"]},
+        {"method": {"use": "rank-swap", "columns": ["x", "y"], "window": 0.4, "step": "normal"}},
+        {"method": {"use": "rank-swap", "columns": ["x", "y"], "window": 0.4, "step": "buckets"}},
+    )
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Intersect the windows."""

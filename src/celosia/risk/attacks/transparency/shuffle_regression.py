@@ -43,6 +43,7 @@ class ShuffleRegression(_EstimatingAttack):
     """
 
     reads: ClassVar[tuple[str, ...]] = ("shuffle",)
+    examples: ClassVar = ({"method": {"use": "shuffle", "columns": ["x"], "given": ["p"]}, "within": 0.3},)
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Predict from the given columns."""
