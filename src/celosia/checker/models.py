@@ -301,3 +301,17 @@ MODELS |= {
     "fuzzy-t-closeness": _judged_apart(fuzzy_t_closeness, _distance_of, smallest=False),
 }
 """The function of every model."""
+
+_FOUND = dict.fromkeys(
+    ("coding", "joint", "cells", "m", "starts"), "sets that are found in the data are not found again"
+)
+NOT_APPLIED: dict[str, dict[str, str]] = {
+    "q-anonymity": _FOUND,
+    "fuzzy-l-diversity": _FOUND | {"counting": "of the posterior belief, which is no part of the value"},
+    "fuzzy-t-closeness": _FOUND
+    | {
+        "counting": "of the degrees of a class, for which no second way is written",
+        "norm": "combines columns, for which no second way of mixtures is written",
+    },
+}
+"""Parameters that no definition here applies, by model, and why: a claim that sets one is reported as not checked."""

@@ -56,6 +56,7 @@ class QAnonymity(_FuzzyModel):
         {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "aggregate": "min"},
         {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "aggregate": "product"},
         {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "aggregate": "weighted"},
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "possibility": 0.8, "norm": "min"},
     )
 
     def crisp(self) -> Model:
