@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.reference import attacks, families, informed  # noqa: F401 - they register the second ways
+from tests.reference.own import load
 from tests.reference.risks import REFERENCE
 
 import celosia
@@ -38,6 +39,7 @@ TYPES = {
 }
 BOTH = {"columns": ["x", "y"]}
 MIXED = {"columns": ["x", "y", "c"]}
+load("attack")
 EXAMPLES = {name: list(cls.examples) for name, cls in parts("attack").items()}
 """Attack → parameters to try; ``control``, ``external`` and ``earlier`` stand for tables."""
 COMPLETE = {"linkability", "attribute-disclosure", "degree-inversion", "density-membership"}

@@ -1,7 +1,7 @@
 """Every loss of the catalogue: its value by a slow second way, its least value, its parts, and what a search minimises.
 
-A new loss needs a second way in ``tests/reference`` (``losses.py`` for classes and cells, ``column_losses.py`` for columns),
-or a reason in ``NO_CLOSED_FORM``.
+A new loss needs a second way in its own test file, under ``@by_classes(name)`` of ``tests.reference.losses`` (classes and cells) or
+``@by_columns(name)`` of ``tests.reference.column_losses``, or a reason in ``NO_CLOSED_FORM``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from tests.reference.column_losses import COLUMN_LOSSES
 from tests.reference.losses import CLASS_LOSSES
+from tests.reference.own import load
 from tests.reference.tables import Situation, drawn, plain_of, random_table, situations
 
 import celosia
@@ -22,6 +23,7 @@ from celosia.errors import NotApplicable, RequirementError
 from celosia.loss.bases.column_loss import _ColumnLoss
 from celosia.parts import SearchObjective, build, parts
 
+load("loss")
 NO_CLOSED_FORM = {
     "cluster-disagreement": "k-means",
     "coefficient-overlap": "a regression with quantiles of Student's distribution",
@@ -67,7 +69,7 @@ def shown(value):
 def test_every_loss_has_a_slow_second_way_or_a_reason():
     for name in parts("loss"):
         assert name in CLASS_LOSSES or name in COLUMN_LOSSES or name in NO_CLOSED_FORM, (
-            f"write {name} a second time in tests/reference/losses.py or column_losses.py, or say why there is none"
+            f"write {name} a second time in its test file (@by_classes or @by_columns), or say why there is none"
         )
     assert set(CLASS_LOSSES) | set(COLUMN_LOSSES) | set(NO_CLOSED_FORM) == set(parts("loss"))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 import pytest
+from tests.reference.own import load
 from tests.reference.risks import REFERENCE
 from tests.reference.tables import Move, Situation, random_table, schema_of
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 PEOPLE = 40  # more than any of the tables has, so that it can be the size of their population
+load("risk")
 EXAMPLES = {name: list(cls.examples) for name, cls in parts("risk").items()}
 """Risk → parameters to try; ``weights``: on tables with weights and households; ``population``: that many more people."""
 CLASSES_ONLY = {"homogeneity", "population-uniques", "log-linear-risk"}

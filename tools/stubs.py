@@ -29,9 +29,14 @@ def _top() -> str:
     return f"{packages}\n{homes}\n\n__version__: str\n"
 
 
+def wrong(path: Path, text: str) -> list[str]:
+    """Lines of a stub that are not so; what is new may lack until the next release."""
+    return sorted(set(path.read_text().splitlines()) - set(text.splitlines()))
+
+
 if __name__ == "__main__":
-    stale = [path for path, text in stubs().items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv:
-        sys.exit(f"stale stubs: {[p.name for p in stale]}; run: python tools/stubs.py" if stale else 0)
+        stale = [f"{path.relative_to(SOURCE)}: {line}" for path, text in stubs().items() for line in wrong(path, text)]
+        sys.exit(f"stale stubs: {stale}; run: python tools/stubs.py" if stale else 0)
     for path, text in stubs().items():
         path.write_text(text)

@@ -9,11 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.reference.losses import CLASS_LOSSES
+from tests.reference.own import load
 
 import celosia
 from celosia.parts import build, find, parts
 from celosia.release.measuring import lost
 
+load("loss")
 LOSSES = list(parts("loss"))
 NOT_RISING = {
     "altered-records": "any noise alters every record",

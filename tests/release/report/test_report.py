@@ -218,14 +218,14 @@ def test_measures_have_names_for_people_and_no_column_is_empty(release):
     assert attacked.headings == ("measure", "value", "interval")
 
 
-def test_every_measure_has_a_name_in_every_language():
+def test_names_are_those_of_measures():
     from celosia.parts import parts
 
     for language in LANGUAGES:
         names = words(language)["names"]
         for kind in ("model", "risk", "attack", "loss"):
             own = {name for name, part in parts(kind).items() if part.__module__.startswith("celosia.")}
-            assert set(names[kind]) == own
+            assert set(names[kind]) <= own, "names of parts that are gone"
 
 
 def test_numbers_read_well():

@@ -20,7 +20,10 @@ def words(language: str) -> dict[str, Any]:
 
         raise UnknownName.of("language", language, LANGUAGES)
     meanings = {} if language == "en" else texts(HOME, f"parts.{language}")  # English stands in the docstrings
-    return texts(HOME, language) | {"meanings": meanings, "names": texts(HOME, f"names.{language}")}
+    names = texts(HOME, "names.en")
+    for kind, own in texts(HOME, f"names.{language}").items():
+        names[kind] = names.get(kind, {}) | own
+    return texts(HOME, language) | {"meanings": meanings, "names": names}
 
 
 def title(part: Any, w: Mapping[str, Any]) -> str:
