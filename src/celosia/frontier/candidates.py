@@ -122,7 +122,9 @@ def _propose(table: Table) -> Iterator[Candidate]:
         explored = explored_values(cls)
         if not explored or ("hierarchy" in cls.suits) != by_hierarchy:
             continue
-        if not by_hierarchy and (not columns_for(table, cls) or (issubclass(cls, Formal) and not has_declared_domains(table))):
+        if not by_hierarchy and (
+            not columns_for(table, cls) or (issubclass(cls, Formal) and not has_declared_domains(table))
+        ):
             continue
         for values in itertools.product(*explored.values()):
             method = _with_columns(table, {"use": cls.name, **dict(zip(explored, values, strict=True))})
