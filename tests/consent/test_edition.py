@@ -7,7 +7,7 @@ import pytest
 from celosia.consent.publication.edition import WITHHELD, public
 
 
-def report_of(*owners, total=None, everybody=100):
+def report_of(*owners, total=None, everybody=100, strengthen=()):
     blocks = [
         {"inference": f"i{n}", "owners": n, "rows": 2 * n, "rows whose X it decides": n, "X": 10, "columns": ["a"]}
         for n in owners
@@ -16,6 +16,9 @@ def report_of(*owners, total=None, everybody=100):
     groups = {"all": {"value": 0.5}, "blocking": {"value": 0.4}, "others": {"value": 0.6}}
     facts = {"rows": 200, "smallest class": 9, "blocked rows": 2 * total, "of them blocked": 1.0, "X": 10}
     return {
+        "method": {"strengthen": list(strengthen)},
+        "before": {"alpha": 0.5},
+        "rows without an owner": 0,
         "owners": everybody,
         "owners who block": total,
         "rows marked": 2 * total,
@@ -49,3 +52,11 @@ def test_who_asked_is_for_the_publisher_alone():
     assert "of them blocked" not in shown["facts"]
     assert "of them blocked" not in shown["measured"]["coarser"]["facts"]
     assert report_of(30)["facts"]["of them blocked"] == 1.0
+
+
+def test_numbers_over_all_rows_are_withheld_when_rows_are_left_out():
+    """300 people in the result and 225 in the file: 75 block, and one person more shows who."""
+    shown = public(report_of(75, everybody=300, strengthen=("exclude",)))
+    assert shown["owners"] is None
+    assert shown["rows without an owner"] is None
+    assert shown["before"] == shown["measured"] == {}

@@ -168,6 +168,7 @@ def test_something_that_runs_is_noticed(tmp_path):
 CHANGED = {
     ("bigquery", "SELECT a FROM t WHERE c = NULL"),
     ("mysql", "SELECT x.a FROM t x FULL JOIN u y ON x.i = y.i AND x.k = 3 AND y.k = 4"),
+    ("mysql", "SELECT p.name FROM e FULL OUTER JOIN p ON e.province = p.id"),
 }
 
 

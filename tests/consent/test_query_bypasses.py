@@ -108,7 +108,7 @@ SHADOWING = {
 
 @pytest.mark.parametrize("sql", SHADOWING.values(), ids=SHADOWING)
 def test_a_with_name_hides_nothing(attempt, url, sql):
-    with pytest.raises(DataError, match="WITH query"):
+    with pytest.raises(DataError, match=r"WITH query|more than 63 bytes"):
         attempt(sql, url)
 
 
@@ -129,5 +129,5 @@ CALLS += [("postgresql", call) for call in ("p.home", "(p).home", "home(p)", '"y
 
 @pytest.mark.parametrize(("url", "call"), CALLS, indirect=["url"])
 def test_functions_that_read_tables_are_refused(attempt, url, call):
-    with pytest.raises(DataError, match="is a function of this database"):
+    with pytest.raises(DataError, match=r"is a function of this database|the query calls home|\(Dot\) that is not"):
         attempt(f"SELECT p.card, {call} AS district FROM person p", url)

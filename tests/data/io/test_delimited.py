@@ -294,6 +294,14 @@ def test_scan_is_lazy(put):
     assert isinstance(cio.scan(path).frame, pl.LazyFrame)
 
 
+def test_compressed_text_is_bounded(put, monkeypatch):
+    monkeypatch.setattr("celosia.data.io.text.sniff.UNPACKED", 100_000)
+    small = gzip.compress(b"a\n" + b"1\n" * 40_000)
+    assert len(read(put(small, "small.csv.gz"))) == 40_000
+    with pytest.raises(DataError, match="unpacks to more than 100,000 bytes, over 50 times its size"):
+        cio.scan(put(gzip.compress(b"a\n" + b"1\n" * 400_000), "large.csv.gz"))
+
+
 def test_gzip(put, tmp_path):
     path = put(gzip.compress(b"a;b\n1;x\n"), "x.csv.gz")
     assert read(path).rows() == [(1, "x")]

@@ -200,6 +200,56 @@ def test_postgresql_calls_no_function_of_the_server(postgres):
             rows(postgres, query=f"SELECT {call} AS a FROM people")
 
 
+HIDDEN = [
+    "query_to_xml('select pg_read_file(''/etc/hostname'')', true, false, '')::text",
+    "U&\"p\\0067_read_file\"('/etc/hostname')",
+    "(SELECT string_agg(word, '') FROM ts_stat('select to_tsvector(pg_read_file(''/etc/hostname''))'))",
+    "query_to_xml('select pg_sleep(1)', true, false, '')::text",
+    "set_config('transaction_read_only', 'off', false)",
+    "current_setting('data_directory')",
+    "inet_server_port()::text",
+    "'pg_authid'::regclass::text",
+    "cursor_to_xml('x', 1, true, false, '')::text",
+    "current_user",
+]
+
+
+@pytest.mark.parametrize("call", HIDDEN)
+def test_postgresql_runs_no_query_in_a_text(postgres, call):
+    with pytest.raises(DataError, match=r"acts outside of the query|escaped characters|is not read"):
+        rows(postgres, query=f"SELECT {call} AS a FROM people")
+
+
+def test_duckdb_shows_nothing_of_the_machine(duck):
+    for call in ["getenv('HOME')", "current_setting('temp_directory')", "getvariable('x')", "write_log('x')"]:
+        with pytest.raises(DataError, match="acts outside of the query"):
+            rows(duck, query=f"SELECT {call} AS a FROM people")
+
+
+PURE = {
+    "sqlite": [
+        "strftime('%Y', '2020-01-01')",
+        "max(id, 1)",
+        "instr(name, 'n')",
+        "iif(id > 1, 1, 2)",
+        "json_valid(name)",
+    ],
+    "duck": ["list_sum([id])", "date_diff('day', DATE '2020-01-01', DATE '2020-01-03')", "md5(name)", "epoch(now())"],
+    "postgres": [
+        "date_part('year', now())",
+        "to_char(now(), 'YYYY')",
+        "num_nulls(id)",
+        "regexp_replace(name, 'n', '')",
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", PURE)
+def test_pure_functions_are_called(request, kind):
+    columns = [f"{call} AS c{i}" for i, call in enumerate(PURE[kind])]
+    assert rows(request.getfixturevalue(kind), query=f"SELECT {', '.join(columns)} FROM people")
+
+
 def test_a_message_does_not_repeat_the_query(capfd):
     for query in ["DELETE FROM people WHERE name = 'secret'", "VACUUM secret", "SELECT 'secret' 'secret"]:
         with pytest.raises(DataError) as caught:

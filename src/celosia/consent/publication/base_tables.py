@@ -6,13 +6,16 @@ the same columns under another name, so that a block would be ignored. Such obje
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from celosia.consent.owners.tables import tables
 from celosia.consent.publication.result import dialect_of
-from celosia.consent.sql.elements import parsed
+from celosia.consent.sql.elements import Columns, Elements, parsed, same_table
+from celosia.consent.sql.relations import LOST
+from celosia.data.allowed import refuse_constructions, refuse_escaped
 from celosia.data.credentials import address
 from celosia.errors import DataError
 
@@ -23,13 +26,32 @@ if TYPE_CHECKING:
 ROW_FUNCTIONS = frozenset({"unnest", "generate_series", "range", "json_each", "json_tree", "flatten", "values"})
 """Functions in FROM whose rows come from their arguments alone; the columns in the arguments are traced."""
 _POSTGRES_TABLE = """
-SELECT c.relkind::text, c.relispartition OR EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhrelid = c.oid)
-FROM pg_class c WHERE c.oid = to_regclass(:name)
+WITH RECURSIVE below(oid) AS (
+    SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass(:name)
+    UNION SELECT i.inhrelid FROM pg_inherits i JOIN below b ON i.inhparent = b.oid
+)
+SELECT n.nspname::text AS schema, c.relkind::text AS kind,
+    c.relispartition OR EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhrelid = c.oid) AS child,
+    ARRAY(SELECT d.relname::text FROM below b JOIN pg_class d ON d.oid = b.oid) AS children,
+    EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> '') AS computed
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass(:name)
 """
 _FUNCTIONS = """
 SELECT CAST(p.proname AS text) FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
 WHERE n.nspname NOT IN ('pg_catalog', 'information_schema')
 """
+_OPERATORS = """
+SELECT CAST(o.oprname AS text) FROM pg_catalog.pg_operator o JOIN pg_catalog.pg_namespace n ON n.oid = o.oprnamespace
+WHERE n.nspname <> 'pg_catalog' AND NOT EXISTS
+    (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.objid = o.oid AND d.deptype = 'e')
+"""
+_CASTS = """
+SELECT CAST(p.proname AS text) FROM pg_catalog.pg_cast c JOIN pg_catalog.pg_proc p ON p.oid = c.castfunc
+JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace JOIN pg_catalog.pg_type s ON s.oid = c.castsource
+JOIN pg_catalog.pg_type t ON t.oid = c.casttarget
+WHERE n.nspname <> 'pg_catalog' AND s.typnamespace <> n.oid AND t.typnamespace <> n.oid
+"""
+"""Casts between types that are not of the schema of their function: between built-in ones."""
 _OBJECTS = {
     "postgres": "SELECT CAST(relname AS text) FROM pg_class",
     "sqlite": "SELECT name FROM sqlite_master",
@@ -38,6 +60,7 @@ _OBJECTS = {
 _SYSTEM = ("pg_", "duckdb_", "sqlite_", "pragma_", "dbstat")
 _LONGEST_NAME = 63
 """Bytes of a name that PostgreSQL reads."""
+_SQLITE_KINDS = {"view": "a view", "virtual": "a virtual table", "shadow": "a table of a virtual table"}
 _POSTGRES_KINDS = {"v": "a view", "m": "a materialised view", "f": "a foreign table"}
 
 
@@ -46,10 +69,14 @@ def refuse_derived(source: str | pl.DataFrame, sql: str, dialect: str, ruled: It
 
     ``ruled`` are the tables that rules name: no WITH query may have the name of one.
     """
+    refuse_escaped(sql)
     tree = parsed(sql, dialect)
+    if isinstance(source, str):
+        refuse_constructions(tree)
+    ruled = {name.rpartition(".")[2].casefold() for name in ruled}
     read = list(_tables(tree))
     own = {table.name for table in tables().metadata.tables.values()}
-    _refuse_shadowing(tree, source, {*own, *(name.rpartition(".")[2] for name in ruled)})
+    _refuse_shadowing(tree, source, {*own, *ruled})
     for table in read:
         if table.name.casefold() in own:
             raise DataError(f"{table.name!r} belongs to the preferences of data subjects, which are never published.")
@@ -63,12 +90,24 @@ def refuse_derived(source: str | pl.DataFrame, sql: str, dialect: str, ruled: It
                 f"the kind of the tables of a {native} database is not known, and a view would bypass the blocks. Copy "
                 "the tables to PostgreSQL, SQLite or DuckDB."
             )
-        refused = [*kinds(url, read), *_functions(url, {sql, tree.sql(dialect=native)}, native)]
+        refused = [*_calls(read), *kinds(url, read, ruled), *_functions(url, sql, native)]
     for name, kind in refused:
         raise DataError(
             f"{name!r} is {kind}: rules name the columns of base tables, so blocks would be ignored. Write the query "
             "on the base tables themselves."
         )
+
+
+def refuse_unlisted(query: Elements, columns: Columns) -> None:
+    """Refuse a column that its table is not known to have: the database may read the name as something else."""
+    used = query.fields.union(*(output.direct for output in query.outputs), {(LOST, name) for name in query.lost})
+    for table, field in sorted(used):
+        listed = {c.casefold() for name, fields in columns.items() if same_table(name, table) for c in fields}
+        if field not in listed:
+            raise DataError(
+                f"the query names {field!r}, which no table of it is known to have, so blocks could be ignored. "
+                "Name columns of base tables only; a row as a whole, or a column of the system, is not published."
+            )
 
 
 def _refuse_shadowing(tree: exp.Query, source: str | pl.DataFrame, taken: set[str]) -> None:
@@ -104,16 +143,26 @@ def _tables(tree: exp.Query) -> Iterator[exp.Table]:
             yield table
 
 
-def _functions(url: str, texts: Iterable[str], native: str) -> Iterator[tuple[str, str]]:
+def _calls(read: Iterable[exp.Table]) -> Iterator[tuple[str, str]]:
+    """Functions in FROM that make rows of anything but their arguments."""
+    return ((name, "a function") for table in read if (name := _called(table)) and name not in ROW_FUNCTIONS)
+
+
+def _functions(url: str, sql: str, native: str) -> Iterator[tuple[str, str]]:
     """Names in a query that functions or macros of the database have; PostgreSQL also calls ``f(t)`` as ``t.f``."""
     import sqlglot
 
     if native == "sqlite":  # its functions belong to a connection, not to the database
         return
-    tokens = (token for text in texts for token in sqlglot.tokenize(text, read=native))
+    tokens = list(sqlglot.tokenize(sql, read=native))
     names = {token.text.casefold() for token in tokens if token.token_type.name != "STRING"}
     own = {name.casefold() for name in _first_column(url, _FUNCTIONS)}
     yield from ((name, "a function of this database") for name in sorted(own & names))
+    if native == "postgres":
+        yield from (
+            (name, "an operator of this database") for name in sorted({*_first_column(url, _OPERATORS)} & names)
+        )
+        yield from ((name, "a cast of this database") for name in _first_column(url, _CASTS))
 
 
 def _first_column(url: str, query: str) -> list[str]:
@@ -146,7 +195,7 @@ def _called(table: exp.Table) -> str:
     return (table.this.name or table.this.key if isinstance(table.this, exp.Anonymous) else table.this.key).casefold()
 
 
-def _postgres_kinds(url: str, read: list[exp.Table]) -> Iterator[tuple[str, str]]:
+def _postgres_kinds(url: str, read: list[exp.Table], ruled: Collection[str]) -> Iterator[tuple[str, str]]:
     import sqlalchemy as sa
 
     from celosia.data.io.database import connected
@@ -155,54 +204,70 @@ def _postgres_kinds(url: str, read: list[exp.Table]) -> Iterator[tuple[str, str]
     try:
         with engine.connect() as connection:
             for table in read:
-                if name := _called(table):
-                    if name not in ROW_FUNCTIONS:
-                        yield name, "a function"
+                if _called(table):
                     continue
                 path = ".".join(part.sql(dialect="postgres") for part in table.parts)
                 row = connection.execute(sa.text(_POSTGRES_TABLE), {"name": path}).first()
-                if row is not None and row[0] not in ("r", "p"):
-                    yield table.name, _POSTGRES_KINDS.get(row[0], "not a base table")
-                elif row is not None and row[1]:
-                    yield table.name, "a partition or a child of another table"
+                if row is None or row.schema.startswith("pg_") or row.schema == "information_schema":
+                    yield table.name, "not a table of a user"
+                elif row.kind not in ("r", "p"):
+                    yield table.name, _POSTGRES_KINDS.get(row.kind, "not a base table")
+                elif row.child or (row.kind == "r" and row.children):
+                    yield table.name, "a partition, a parent or a child of another table"
+                elif {name.casefold() for name in row.children} & set(ruled):
+                    yield table.name, "a parent of a table that a rule names"
+                elif row.computed and table.name.casefold() in ruled:
+                    yield table.name, "a table with a generated column, which shows other columns under its own name"
     except sa.exc.SQLAlchemyError as problem:
         raise DataError(f"the database cannot be reached ({type(problem).__name__}).") from None
     finally:
         engine.dispose()
 
 
-def _sqlite_kinds(url: str, read: list[exp.Table]) -> Iterator[tuple[str, str]]:
+def _sqlite_kinds(url: str, read: list[exp.Table], ruled: Collection[str]) -> Iterator[tuple[str, str]]:
     from celosia.data.io.database import scan
 
-    listed = scan(url, query="SELECT name, type, sql FROM sqlite_master").frame.collect()
-    kinds = {
-        name.casefold(): (kind, text or "") for name, kind, text in listed.iter_rows() if kind in ("table", "view")
-    }
+    listed = scan(url, query="SELECT name, type FROM pragma_table_list WHERE schema = 'main'").frame.collect()
+    kinds = {name.casefold(): kind for name, kind in listed.iter_rows()}
+    texts = dict(
+        scan(url, query="SELECT name, sql FROM sqlite_master WHERE type = 'table'").frame.collect().iter_rows()
+    )
+    computed = {name.casefold() for name, text in texts.items() if _is_computed(text or "", "sqlite")}
     for table in read:
-        if name := _called(table):
-            if name not in ROW_FUNCTIONS:
-                yield name, "a function"
+        if _called(table):
             continue
-        kind, text = kinds.get(table.name.casefold(), ("", ""))
-        if kind == "view":
-            yield table.name, "a view"
-        elif text[:14].casefold() == "create virtual":
-            yield table.name, "a virtual table"
-        elif not kind and table.name.casefold().startswith(("pragma_", "sqlite_", "dbstat")):
-            yield table.name, "not a base table"
+        name = table.name.casefold()
+        kind = kinds.get(name, "missing")
+        if kind != "table" or name.startswith("sqlite_") or table.db.casefold() not in ("", "main") or table.catalog:
+            yield table.name, _SQLITE_KINDS.get(kind, "not a base table")
+        elif name in computed and name in ruled:
+            yield table.name, "a table with a generated column, which shows other columns under its own name"
 
 
-def _duckdb_kinds(url: str, read: list[exp.Table]) -> Iterator[tuple[str, str]]:
+def _duckdb_kinds(url: str, read: list[exp.Table], ruled: Collection[str]) -> Iterator[tuple[str, str]]:
     from celosia.data.io.database import scan
 
-    listed = scan(url, query="SELECT table_name, table_type FROM information_schema.tables").frame.fetchall()
-    there = {name.casefold() for name, kind in listed if kind == "BASE TABLE"}
-    views = {name.casefold() for name, kind in listed if kind == "VIEW"}
+    query = "SELECT table_schema, table_name, table_type FROM information_schema.tables"
+    kinds = {(s.casefold(), n.casefold()): kind for s, n, kind in scan(url, query=query).frame.fetchall()}
+    texts = scan(url, query="SELECT schema_name, table_name, sql FROM duckdb_tables").frame.fetchall()
+    computed = {(s.casefold(), n.casefold()) for s, n, text in texts if _is_computed(text or "", "duckdb")}
     for table in read:
-        if name := _called(table):
-            if name not in ROW_FUNCTIONS:
-                yield name, "a function"
-        elif table.name.casefold() in views:
-            yield table.name, "a view"
-        elif table.name.casefold() not in there:
-            yield table.name, "not a table of this database"
+        key = (table.db.casefold() or "main", table.name.casefold())
+        if _called(table):
+            continue
+        if kinds.get(key) != "BASE TABLE" or table.catalog:
+            yield table.name, "a view" if kinds.get(key) == "VIEW" else "not a table of this database"
+        elif key in computed and key[1] in ruled:
+            yield table.name, "a table with a generated column, which shows other columns under its own name"
+
+
+def _is_computed(text: str, dialect: str) -> bool:
+    """Whether the definition of a table has a generated column: ``name AS (…)``."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        words = [token.text.casefold() for token in sqlglot.tokenize(text, read=dialect)]
+    except SqlglotError:
+        return True
+    return ("as", "(") in itertools.pairwise(words)

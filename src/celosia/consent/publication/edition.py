@@ -21,6 +21,12 @@ ALWAYS = ("rows", "classes", "smallest class", "smallest number of candidates", 
 def public(report: Mapping[str, Any]) -> dict[str, Any]:
     """Return the edition of a report that everybody may read; a number that is withheld is None."""
     counts = dict.fromkeys(("owners", "rows", "rows whose X it decides"))
+    excluded = "exclude" in report["method"]["strengthen"]
+    # without the rows of those who block, any number over all rows shows how many they are
+    whole: dict[str, Any] = (
+        {"owners": None, "rows without an owner": None, "before": {}, "measured": {}} if excluded else {}
+    )
+    measured = {} if excluded else report["measured"]
     return {
         **{name: value for name, value in report.items() if name not in PRIVATE},
         "edition": "public",
@@ -28,8 +34,9 @@ def public(report: Mapping[str, Any]) -> dict[str, Any]:
         "owners who block": None,
         "rows marked": None,
         "facts": _facts(report["facts"]),
-        "measured": {name: _measured(measures) for name, measures in report["measured"].items()},
+        "measured": {name: _measured(measures) for name, measures in measured.items()},
         "withheld": WITHHELD,
+        **whole,
     }
 
 

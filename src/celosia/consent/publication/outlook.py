@@ -13,6 +13,7 @@ from celosia.consent.protection.protection import Protected, honour
 from celosia.consent.publication.request import (
     Request,
     activations,
+    as_run,
     query_digest,
     refuse_unanswerable,
     requested_table,
@@ -37,6 +38,7 @@ def outlook(request: Request, source: str | pl.DataFrame, catalogue: Catalogue, 
     the query. Every look is a line of the audit trail.
     """
     store.note("look", "publisher", query_digest(request, source))
+    request = as_run(request, source)
     refuse_unanswerable(request, source, catalogue, store)
     query, matches = activations(request, source, catalogue).of(request.sql, request.dialect or dialect_of(source))
     frame, owner, matches = run_query(request, source, catalogue, query, matches)

@@ -18,7 +18,7 @@ from celosia.consent.owners.store import Preferences, now
 from celosia.consent.protection.marking import Marks, looked_at, mark, resolved
 from celosia.consent.protection.measures import losses, re_identification, singletons
 from celosia.consent.protection.protection import Design, Protected, honour
-from celosia.consent.publication.base_tables import refuse_derived
+from celosia.consent.publication.base_tables import refuse_derived, refuse_unlisted
 from celosia.consent.publication.result import (
     OWNER,
     column_of,
@@ -26,9 +26,12 @@ from celosia.consent.publication.result import (
     dialect_of,
     fetched,
     known_columns,
+    refuse_other_columns,
     table_of,
     with_owner,
+    written,
 )
+from celosia.consent.publication.revealing import refuse_computed_owner, refuse_revealed
 from celosia.consent.rules.matching import Activations, Match, active, completed, unreadable
 from celosia.consent.rules.rules import Catalogue
 from celosia.consent.sql.elements import ANY, Columns, Elements, normalised
@@ -143,11 +146,12 @@ def publish(
     one too: the refusal shows something about their choices.
     """
     refuse_seed(seed)
+    asked, request = request, as_run(request, source)
     refuse_unanswerable(request, source, catalogue, store)
     matching = cache or activations(request, source, catalogue, Remembered(store, catalogue.digest()))
     try:
         publication = carried_out(
-            request, source, catalogue, store, matching, fresh_seed() if seed is None else seed, progress
+            asked, source, catalogue, store, matching, fresh_seed() if seed is None else seed, progress
         )
         refuse_unfound(publication.marks, store, request.key)
     except (RequirementError, DataError):
@@ -162,6 +166,14 @@ def publish(
     return publication
 
 
+def as_run(request: Request, source: str | pl.DataFrame) -> Request:
+    """The request with the text that a database runs: the query as it was read, in the dialect of the database."""
+    if not isinstance(source, str):
+        return request
+    native = dialect_of(source)
+    return replace(request, sql=written(request.sql, request.dialect or native, native), dialect=native)
+
+
 def refuse_unanswerable(request: Request, source: str | pl.DataFrame, catalogue: Catalogue, store: Preferences) -> None:
     """Refuse a query whose blocks could not be honoured, before it is run."""
     dialect = request.dialect or dialect_of(source)
@@ -170,7 +182,11 @@ def refuse_unanswerable(request: Request, source: str | pl.DataFrame, catalogue:
     refuse_unknown(store, catalogue)
     columns = known_columns(source, request.sql, dialect)
     refuse_misnamed(store, catalogue, columns)
-    refuse_uncheckable(catalogue, elements(request.sql, dialect, columns))
+    query = elements(request.sql, dialect, columns)
+    if isinstance(source, str):
+        refuse_unlisted(query, columns)
+    refuse_computed_owner(query, request.owner)
+    refuse_uncheckable(catalogue, query)
 
 
 def refuse_uncheckable(catalogue: Catalogue, query: Elements) -> None:
@@ -211,6 +227,7 @@ def carried_out(
     progress: Progress | None = None,
 ) -> Publication:
     """What a request gives, without a trace in the store."""
+    asked, request = request, as_run(request, source)
     tell = progress or (lambda *_: None)
     dialect = request.dialect or dialect_of(source)
     tell("reading the query", 0.0)
@@ -224,7 +241,23 @@ def carried_out(
     marks = replace(marks, columns={i: columns_of(frame, query, names) for i, names in marks.columns.items()})
     table = requested_table(request, frame, owners, owner)
     blocked = {inference for inference in marks.rows if store.default or store.exceptions(inference)}
-    _refuse_unprotected(request, table, marks, {i: fired for i, fired in active(matches).items() if i in blocked})
+    fired_rules = {i: fired for i, fired in active(matches).items() if i in blocked}
+    refuse_revealed(
+        query,
+        request.owner,
+        fired_rules,
+        excluded="exclude" in request.design.strengthen,
+        sql=request.sql,
+        dialect=dialect,
+        columns=known_columns(source, request.sql, dialect),
+    )
+    if fired_rules and frame[owner].null_count():
+        raise RequirementError(
+            f"{frame[owner].null_count()} rows have no owner, and data subjects block an inference: whose rows "
+            "they are "
+            "is not known. Leave them out of the query."
+        )
+    _refuse_unprotected(request, table, marks, fired_rules)
     default = "block" if store.default else "allow"
     used = _used(marks, default)
     stream = Stream.of(seed, table.fingerprint).child(request.design, used)
@@ -254,7 +287,7 @@ def carried_out(
     )
     tell("done", 1.0)
     report |= {"before": before, "measured": measured}
-    return Publication(released, table, marks, tuple(matches), protected, report, request, origin)
+    return Publication(released, table, marks, tuple(matches), protected, report, asked, origin)
 
 
 def run_query(
@@ -267,7 +300,9 @@ def run_query(
     """Result of a request, the name of its owner column, and the matches once the values of the result are known."""
     dialect = request.dialect or dialect_of(source)
     text, owner = with_owner(request.sql, request.owner, dialect, query)
-    frame = fetched(source, text, dialect)
+    frame = fetched(source, text)
+    if isinstance(source, str):
+        refuse_other_columns(frame, query, int(owner == OWNER and text != request.sql))
     own = request.owner.rpartition(".")[2]
     owner = column_of(frame, own if owner == OWNER and owner not in frame.columns else owner)
     if any(match.waiting for match in matches):  # only then are values read

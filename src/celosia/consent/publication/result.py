@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from celosia.consent.sql.elements import ANY, Columns, Elements, parsed, same_table
+from celosia.data.allowed import refuse_escaped
 from celosia.data.credentials import is_reference, resolved
+from celosia.data.quiet import silence
 from celosia.data.schema import Schema
 from celosia.errors import DataError, ParameterError, UnknownName, explained
 
@@ -91,7 +93,22 @@ def dialect_of(source: str | pl.DataFrame) -> str:
     return DIALECT_OF[name]
 
 
-def fetched(source: str | pl.DataFrame, sql: str, dialect: str) -> pl.DataFrame:
+def written(sql: str, dialect: str, native: str) -> str:
+    """The query as it was read, in the dialect of the database: this text is run, and no other.
+
+    >>> written("SELECT a /* x */ FROM t", "oracle", "postgres")
+    'SELECT a FROM t'
+    """
+    refuse_escaped(sql)
+    with silence():
+        text = parsed(sql, dialect).sql(dialect=native, comments=False, normalize_functions=False)
+        again = parsed(text, native).sql(dialect=native, comments=False, normalize_functions=False)
+    if text != again:
+        raise DataError(f"the query cannot be written in {native} SQL without a change. Write it plainer.")
+    return text
+
+
+def fetched(source: str | pl.DataFrame, sql: str) -> pl.DataFrame:
     """The result of the query, in memory; a result that is already there stays as it is.
 
     A database hands rows over in any order, and random numbers belong to places in it: they are sorted, so that the
@@ -101,9 +118,6 @@ def fetched(source: str | pl.DataFrame, sql: str, dialect: str) -> pl.DataFrame:
         return source
     from celosia.data.io.database import scan
 
-    native = dialect_of(source)
-    if native != dialect:
-        sql = parsed(sql, dialect).sql(dialect=native)
     scanned = scan(source, query=sql).frame
     with explained():
         frame: pl.DataFrame = scanned.pl() if hasattr(scanned, "pl") else scanned.collect()
@@ -111,6 +125,15 @@ def fetched(source: str | pl.DataFrame, sql: str, dialect: str) -> pl.DataFrame:
         raise DataError("the query has no records.")
     names = _written(frame)
     return frame.sort(names) if names else frame
+
+
+def refuse_other_columns(frame: pl.DataFrame, query: Elements, added: int) -> None:
+    """Refuse a result whose columns are not those that the query was read to have."""
+    names = [output.name.casefold() for output in query.outputs]
+    given = [name.casefold() for name in frame.columns]
+    named = [name for name in names if not name.startswith("column_")]
+    if len(given) != len(names) + added or not set(named) <= set(given):
+        raise DataError("the result has other columns than the query names. Write each column, with a name by AS.")
 
 
 def column_of(frame: pl.DataFrame, name: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia import __version__
 from celosia.consent.rules.rules import Catalogue, Rule, Value
-from celosia.consent.sql.elements import ANY, Columns, Elements, Field, normalised, same_table
+from celosia.consent.sql.elements import ANY, Columns, Elements, Field, Output, normalised, same_table
 from celosia.consent.sql.lineage import elements
 
 if TYPE_CHECKING:
@@ -178,13 +178,30 @@ def marked_columns(query: Elements, fired: Iterable[Match], owner: Iterable[str]
     names: dict[str, None] = {}
     for rule_match in fired:
         for output in query.outputs:
-            own = any(_in(rule_match.fields, field) for field in output.direct)
+            own = any(names_field(rule_match.fields, field) for field in output.direct)
             own |= any(field[1] in (name.casefold(), ANY) for name in rule_match.values for field in output.direct)
             named = any(same_table(t, table) for t, _ in output.direct for table in rule_match.tables)
-            looked_up = not named and any(_in(rule_match.fields, f) and f[1] not in keys for f in output.linked)
+            linked = output.linked | _linked_by(query, output, keys)
+            looked_up = not named and any(names_field(rule_match.fields, f) and f[1] not in keys for f in linked)
             if (own or looked_up) and output.name.casefold() not in keys:
                 names[output.name] = None
     return tuple(names)
+
+
+def _linked_by(query: Elements, output: Output, keys: set[str]) -> frozenset[Field]:
+    """Fields by which the table of a column was looked up through other tables; not beyond a table of persons."""
+    persons = {table for table, field in query.fields if field in keys}
+    reached, todo = {table for table, _ in output.direct}, [table for table, _ in output.direct]
+    linked: set[Field] = set()
+    while todo:
+        table = todo.pop()
+        for pair in query.equal if table not in persons else ():
+            if any(t == table for t, _ in pair):
+                linked |= {field for field in pair if field[0] != table}
+        more = {t for t, _ in linked} - reached
+        reached |= more
+        todo += sorted(more)
+    return frozenset(linked)
 
 
 class Activations:
@@ -246,13 +263,16 @@ def _uses(query: Elements, table: str, field: str) -> bool:
 
 
 def _fixes(query: Elements, value: Value) -> bool:
-    return any(
-        c.field == value.field.casefold()
-        and (value.table is None or same_table(c.table, value.table))
-        and value.accepts(c.literal)
-        for c in query.constants
-    )
+    """Whether a condition fixes the field to the value, or is about it in a form that does not show to which."""
+    named = [c for c in query.constants if _names(value, (c.table, c.field))]
+    decided = any(_names(value, field) for field in query.decisive | query.filtering)
+    return any(value.accepts(c.literal) for c in named) or (decided and not named)
 
 
-def _in(fired: Iterable[Field], field: Field) -> bool:
+def _names(value: Value, field: Field) -> bool:
+    return field[1] == value.field.casefold() and (value.table is None or same_table(field[0], value.table))
+
+
+def names_field(fired: Iterable[Field], field: Field) -> bool:
+    """Whether a field is among those of a rule that fired; a star may be any of its table."""
     return any(same_table(t, field[0]) and field[1] in (f.casefold(), ANY) for t, f in fired)

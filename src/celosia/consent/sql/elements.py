@@ -52,6 +52,8 @@ class Output:
     linked: frozenset[Field] = frozenset()
     same: frozenset[Field] = frozenset()
     """The fields that the column shows unchanged."""
+    exact: bool = False
+    """Whether it shows one of these fields in every row: it is nowhere computed or constant."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,17 @@ class Elements:
     """Fields used in a condition, a join, an order or an expression: their values are not in the result."""
     equal: frozenset[frozenset[Field]] = frozenset()
     """Pairs of fields that an equality of the query joins."""
+    decisive: frozenset[Field] = frozenset()
+    """Fields that decide which rows, or how many, are in the result or meet each other, other than by a key join.
+
+    Any column may show their values, even a constant: ``SELECT card, 'D1' FROM person WHERE district = 'D1'``.
+    """
+    filtering: frozenset[Field] = frozenset()
+    """Fields that decide only by a condition on one row of their table, in the outermost WHERE clause."""
+    across: frozenset[tuple[frozenset[Field], frozenset[Field]]] = frozenset()
+    """Fields of window functions and aggregates, each with the fields by which the rows are divided."""
+    lost: frozenset[str] = frozenset()
+    """Names of columns that no table of the query is known to have."""
 
 
 def parsed(sql: str, dialect: str = "postgres") -> exp.Query:

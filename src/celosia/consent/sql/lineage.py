@@ -10,14 +10,16 @@ that it can mean: too much is asked of an owner rather than too little.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from celosia.consent.sql import conditions
 from celosia.consent.sql.calls import method, refuse_hidden
 from celosia.consent.sql.elements import ANY, Columns, Constant, Elements, Field, Output, parsed, same_table
-from celosia.consent.sql.relations import Fields, Found, Frame, Relation, Source, Trace, merged
+from celosia.consent.sql.relations import LOST, Fields, Found, Frame, Relation, Source, Trace, merged
 from celosia.consent.sql.sources import joined, pivoted, sources, values
 from celosia.consent.sql.stars import is_star, spread, starred
+from celosia.data.allowed import is_aggregate
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
@@ -42,9 +44,13 @@ class Reading:
         self._tree = _spelled_out(tree) if dialect == "sqlite" else tree
         self._columns_of = {name.casefold(): [c.casefold() for c in fields] for name, fields in columns.items()}
         self._relations: dict[int, Relation] = {}
+        self._inner: dict[tuple[int, Frame], Relation] = {}
         self._seen: set[int] = set()
         self.computed: set[Field] = set()
         self.equal: set[frozenset[Field]] = set()
+        self.decisive: set[Field] = set()
+        self.filtering: set[Field] = set()
+        self.across: set[tuple[Fields, Fields]] = set()
 
     def elements(self) -> Elements:
         """Everything that the statement touches."""
@@ -56,13 +62,18 @@ class Reading:
         self._check()
         return Elements(
             frozenset(self.tables),
-            result.touched,
+            _known(result.touched),
             result.constants,
             tuple(
-                Output(name, trace.direct, trace.linked - trace.direct, trace.same) for name, trace in result.columns
+                Output(name, _known(trace.direct), trace.linked - trace.direct, trace.same, trace.exact)
+                for name, trace in result.columns
             ),
-            frozenset(self.computed),
+            _known(self.computed),
             frozenset(self.equal),
+            _known(self.decisive),
+            _known(self.filtering),
+            frozenset(self.across),
+            frozenset(name for table, name in result.touched if table == LOST),
         )
 
     def described(self, table: str) -> list[str] | None:
@@ -132,6 +143,8 @@ class Reading:
                 self.trace(node.args[key], below)
         self._ordinals(node.args.get("order"), below, relation.columns)
         frame.touched |= below.touched
+        if node is not self._tree or _is_limited(node):
+            self.decisive |= below.touched
 
     def _ordinals(self, clause: exp.Expr | None, frame: Frame, columns: Sequence[tuple[str, Trace]]) -> None:
         """Note the output columns that ORDER BY, GROUP BY or DISTINCT ON name by their position, or by ALL."""
@@ -190,6 +203,8 @@ class Reading:
             touched = united.touched | other.touched
             if isinstance(step, exp.Except | exp.Intersect):  # they compare whole rows
                 self.computed |= united.whole().direct | other.whole().direct
+            if isinstance(step, exp.Except | exp.Intersect) or (node is not self._tree and step.args.get("distinct")):
+                self.decisive |= united.whole().direct | other.whole().direct
             if isinstance(step, exp.Except):
                 united = Relation(united.columns, united.constants, touched)
             else:
@@ -215,6 +230,7 @@ class Reading:
             frame.windows[window.name.casefold()] = self.trace(window, frame)
         columns = list(self._projected(node, frame, exists=exists))
         self._clauses(node, frame, constants, links)
+        self._decide(node, frame, columns, links)
         for key in ("group", "order"):
             self._ordinals(node.args.get(key), frame, columns)
         if node.args.get("distinct") is not None:
@@ -223,6 +239,103 @@ class Reading:
             constants |= source.relation.constants if source.counted else set()
             frame.touched |= source.relation.touched
         return Relation(tuple((name, _linked(trace, links)) for name, trace in columns), frozenset(constants))
+
+    # Which rows there are.
+
+    def _decide(self, node: exp.Select, frame: Frame, columns: Sequence[tuple[str, Trace]], links: list[Link]) -> None:
+        """Note the fields that decide which rows there are, and those that are summed up over several rows."""
+        from sqlglot import exp
+
+        outermost = node is self._tree
+        deciding: set[Field] = set()
+        where = node.args.get("where")
+        for part, positive in conditions.parts(where.this) if where is not None else ():
+            fields = self.trace(part, frame, "where").direct
+            if outermost and positive and self._is_key_join(part, frame):
+                continue
+            if outermost and self._is_filter(part, frame):
+                self.filtering |= fields
+            else:
+                deciding |= fields
+        keys = ["having", "qualify", "connect", "limit", "offset", "fetch", "sample"]
+        keys += ["group", "distinct", "order"] if not outermost or _is_limited(node) else ["group"]
+        for key in keys:
+            clause = node.args.get(key)
+            if clause is not None:
+                deciding |= merged(
+                    self.trace(item, frame, _CLAUSES.get(key, key)) for item in clause.iter_expressions()
+                ).direct
+        grouped = self._grouped(node, frame, columns)
+        deciding -= {field for _, trace in columns for field in trace.same} & grouped if outermost else set()
+        distinct = node.args.get("distinct")
+        if distinct is not None and (not outermost or distinct.args.get("on") is not None):
+            deciding |= merged(trace for _, trace in columns).direct
+            deciding |= self.trace(distinct.args.get("on"), frame, "order").direct
+        self.decisive |= deciding | _linked(Trace(frozenset(deciding)), links).linked
+        self.decisive |= _linked(Trace(frozenset(self.filtering)), links).linked if outermost else set()
+        for found in node.find_all(exp.Expr):
+            window = isinstance(found, exp.Window)
+            if (window or is_aggregate(found)) and found.find_ancestor(exp.Window, exp.Select) is node:
+                parts = found.args.get("partition_by") or [] if isinstance(found, exp.Window) else []
+                divided = merged(self.trace(part, frame) for part in parts).same if window else grouped
+                if summed := self.trace(found, frame).direct:
+                    self.across.add((summed, divided))
+
+    def _grouped(self, node: exp.Select, frame: Frame, columns: Sequence[tuple[str, Trace]]) -> Fields:
+        """The fields by which GROUP BY divides the rows, each by itself."""
+        from sqlglot import exp
+
+        clause = node.args.get("group")
+        if clause is None or any(clause.args.get(key) for key in ("grouping_sets", "cube", "rollup")):
+            return frozenset()
+        traces = []
+        for item in clause.expressions:
+            literal = conditions.bare(item)
+            if isinstance(literal, exp.Literal) and literal.is_int and 0 < int(literal.name) <= len(columns):
+                traces.append(columns[int(literal.name) - 1][1])
+            elif isinstance(item, exp.Column):
+                traces.append(self.trace(item, frame, "group"))
+        return frozenset().union(*(trace.same for trace in traces if trace.exact))
+
+    def _is_filter(self, part: exp.Expr, frame: Frame) -> bool:
+        """Whether a condition is about one row of one base table: no other row can show which rows meet it."""
+        from sqlglot import exp
+
+        if part.find(exp.Query, exp.Window) or any(is_aggregate(node) for node in part.find_all(exp.Func)):
+            return False
+        met = {source for column in part.find_all(exp.Column) for source, _ in self.find(column, frame, "where")}
+        return len(met) == 1 and all(source is not None and source.table is not None for source in met)
+
+    def _is_key_join(self, part: exp.Expr, frame: Frame) -> bool:
+        """Whether a condition equates a field of one base table with a field of another one in the same FROM clause."""
+        from sqlglot import exp
+
+        pair = [conditions.bare(side) for side in (part.left, part.right)] if isinstance(part, exp.EQ) else []
+        if not pair or not all(isinstance(side, exp.Column) for side in pair):
+            return False
+        found = [self.find(side, frame, "where") for side in pair if isinstance(side, exp.Column)]
+        sources = [source for side in found for source, _ in side]
+        exact = all(len(side) == 1 and side[0][1].exact for side in found)
+        based = all(source is not None and source in frame.sources and source.table is not None for source in sources)
+        return exact and based and sources[0] is not sources[-1]
+
+    def is_outermost(self, join: exp.Join) -> bool:
+        """Whether a join belongs to the outermost SELECT itself, whose columns are the result."""
+        from sqlglot import exp
+
+        return isinstance(self._tree, exp.Select) and join.parent is self._tree
+
+    def joins(self, join: exp.Join, frame: Frame, links: list[Link]) -> None:
+        """Note the fields by which the condition of a join decides which rows meet."""
+        outermost = self.is_outermost(join)
+        deciding: set[Field] = set()
+        for key in ("on", "match_condition"):
+            condition = join.args.get(key)
+            for part, positive in conditions.parts(condition) if condition is not None else ():
+                plain = outermost and positive and key == "on" and join.kind in ("", "INNER", "OUTER", "CROSS")
+                if not (plain and not join.method and self._is_key_join(part, frame)):
+                    deciding |= self.trace(part, frame).direct
+        self.decisive |= deciding | _linked(Trace(frozenset(deciding)), links).linked
 
     def _clauses(self, node: exp.Select, frame: Frame, constants: set[Constant], links: list[Link]) -> None:
         """Everything after FROM: what it touches, and what it fixes."""
@@ -319,14 +432,16 @@ class Reading:
             # a cast can cut a value off, and a row as a whole is no value
             shown = clause == "select" and isinstance(node.unnest(), exp.Column)
             self.computed |= of_column.direct - of_column.same if shown else of_column.direct
-            return of_column
+            return of_column if isinstance(node.unnest(), exp.Column) else replace(of_column, exact=False)
         parts: list[Trace] = []
         todo: list[exp.Expr] = [node]
         while todo:
             at = todo.pop()
             if isinstance(at, exp.Query):
                 inside = isinstance(at.parent, exp.Exists)
-                parts.append(Trace(self.query(at, frame.ctes, frame, exists=inside).touched))
+                if (at_key := (id(at), frame)) not in self._inner:  # once: conditions are also read part by part
+                    self._inner[at_key] = self.query(at, frame.ctes, frame, exists=inside)
+                parts.append(Trace(self._inner[at_key].touched))
             elif isinstance(at, exp.Column) and not at.is_star:
                 parts += [trace for _, trace in self.find(at, frame, clause)]
             elif isinstance(at, exp.Comprehension):
@@ -354,11 +469,23 @@ class Reading:
         return merged([list_, *rest])
 
 
+_CLAUSES = {"distinct": "order"}
+
+
+def _is_limited(node: exp.Expr) -> bool:
+    """Whether only some rows of a query are kept, so that their order decides."""
+    return any(node.args.get(key) is not None for key in ("limit", "offset", "fetch"))
+
+
+def _known(fields: Iterable[Field]) -> Fields:
+    return frozenset(field for field in fields if field[0] != LOST)
+
+
 def _linked(trace: Trace, links: list[Link]) -> Trace:
     """With the fields of other tables by which the table of a column was looked up."""
     own = {table for table, _ in trace.direct}
     looked_up = {field for mine, theirs in links if {t for t, _ in mine} & own for field in theirs}
-    return Trace(trace.direct, trace.linked | frozenset(looked_up), trace.same)
+    return Trace(trace.direct, trace.linked | frozenset(looked_up), trace.same, trace.exact)
 
 
 def _label(projection: exp.Expr) -> str:

@@ -9,6 +9,8 @@ from celosia.consent.sql.elements import ANY, DIALECTS, Constant, Field
 
 Fields = frozenset[Field]
 NONE: Fields = frozenset()
+LOST = ""
+"""The table of a field that no table of a query can have."""
 
 # What a query may name without a table; a table that is known to have such a column goes first.
 _ORACLE = (
@@ -43,6 +45,8 @@ class Trace:
     direct: Fields = NONE
     linked: Fields = NONE
     same: Fields = NONE
+    exact: bool = False
+    """Whether it is one of the fields in ``same`` in every row; not so where a branch computes it."""
 
     def changed(self) -> Trace:
         """The trace of something made from it."""
@@ -56,13 +60,14 @@ def merged(traces: Iterable[Trace]) -> Trace:
         frozenset().union(*(t.direct for t in alternatives)),
         frozenset().union(*(t.linked for t in alternatives)),
         frozenset().union(*(t.same for t in alternatives)),
+        bool(alternatives) and all(t.exact for t in alternatives),
     )
 
 
 def plain(table: str, name: str) -> Trace:
     """A field of a base table as it is."""
     own = frozenset({(table, name)})
-    return Trace(own, same=own)
+    return Trace(own, same=own, exact=True)
 
 
 @dataclass(frozen=True)
@@ -113,6 +118,7 @@ def _named(trace: Trace, name: str) -> Trace:
         frozenset((t, name if f == ANY else f) for t, f in trace.direct),
         trace.linked,
         frozenset((t, name) for t, f in trace.direct if f == ANY),
+        all(f == ANY for _, f in trace.direct),
     )
 
 
@@ -227,4 +233,5 @@ class Frame:
             tables = [s for s in at.sources if s.table is not None]
             if tables:
                 return [(s, plain(str(s.table), name)) for s in tables]
-        return []
+        self.touched.add((LOST, name))  # a part of a record of a sub-select, such as the columns of unnest(person)
+        return [(s, s.relation.whole()) for at in self.around() for s in at.sources]

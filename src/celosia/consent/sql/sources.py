@@ -63,6 +63,7 @@ def joined(reading: Reading, join: exp.Join, frame: Frame, constants: set[Consta
             reading.trace(condition, frame)
             inner = among is None or join.kind == "SEMI"
             reading.condition(condition, frame, constants, links, among=None if inner else among)
+    reading.joins(join, frame, links)
     names = [column.name.casefold() for column in join.args.get("using") or ()]
     if join.method == "NATURAL":
         names = _common(before, new)
@@ -75,10 +76,14 @@ def joined(reading: Reading, join: exp.Join, frame: Frame, constants: set[Consta
         frame.touched |= merged(sides).direct
         reading.computed |= merged(sides).direct
         reading.equate(*sides)
+        based = all(source.table is not None for source in (*before, *new)) and all(side.exact for side in sides)
+        if not based or hidden or join.method not in ("", "NATURAL") or not reading.is_outermost(join):
+            reading.decisive |= merged(sides).direct
     if join.method == "NATURAL" and not names:
         unnamed = merged(s.relation.whole() for s in frame.sources if s.relation.has("") is None).direct
         frame.touched |= unnamed
         reading.computed |= unnamed
+        reading.decisive |= unnamed
     for source in new:
         source.shown = not hidden
         source.counted = join.kind != "ANTI"
@@ -107,7 +112,8 @@ def _source(reading: Reading, node: exp.Expr, frame: Frame) -> Source:
     if isinstance(node, exp.Table):
         source = _table(reading, node, frame)
     elif isinstance(node, exp.Subquery):
-        source = Source((), reading.query(node, frame.ctes, frame.parent))
+        seen = frame if frame.dialect == "duckdb" else frame.parent  # DuckDB reads any sub-select as LATERAL
+        source = Source((), reading.query(node, frame.ctes, seen))
     elif isinstance(node, exp.Values):
         source = Source((), values(reading, node, frame))
     elif isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
@@ -175,7 +181,13 @@ def _table(reading: Reading, node: exp.Table, frame: Frame) -> Source:
 
 
 def _function(reading: Reading, node: exp.Expr, frame: Frame) -> Relation:
-    """A function that makes rows: all its columns are made of its arguments."""
+    """A function that makes rows: all its columns are made of its arguments, and so is the number of rows."""
+    relation = _rows_of(reading, node, frame)
+    reading.decisive |= relation.whole().direct
+    return relation
+
+
+def _rows_of(reading: Reading, node: exp.Expr, frame: Frame) -> Relation:
     from sqlglot import exp
 
     call = node if isinstance(node, exp.Unnest) else node.this
@@ -238,6 +250,7 @@ def _pivot(reading: Reading, pivot: exp.Pivot, source: Source, frame: Frame) -> 
         names = [column.name for column in pivot.args.get("columns") or ()] if listed else [ANY]
         columns = [*kept, *((name, cells) for name in names)]
     frame.touched |= inner.touched
+    reading.decisive |= inner.touched
     return Relation(tuple(columns), relation.constants, relation.touched).renamed(_column_names(pivot))
 
 
@@ -297,6 +310,7 @@ def pivoted(reading: Reading, node: exp.Pivot, frame: Frame) -> Relation:
             gone |= {c.name.casefold() for c in expression.find_all(exp.Column)}
     kept = _kept(reading, node, relation, frame, gone)
     cells = merged(used).changed()
+    reading.decisive |= cells.direct
     into = node.args.get("into")
     if into is not None:
         reading.ignore(into)

@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+UNPACKED = 1 << 28
+"""Bytes to which any file may unpack; a larger one must not be packed more than MOST_PACKED times."""
+MOST_PACKED = 50
+
 
 @dataclass(frozen=True)
 class MissingCode:

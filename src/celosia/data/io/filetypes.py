@@ -96,6 +96,8 @@ def existing(path: str | Path) -> Path:
         raise DataError(f"no file {str(file)!r}.{hint if 'mean' in hint else ' Check the path.'}") from None
     except OSError as error:
         raise DataError(f"cannot read {str(file)!r}: {error.strerror}.") from None
+    except ValueError:
+        raise DataError(f"no file can have the name {str(file)!r}: it holds a null character.") from None
 
 
 def materialised(frame: Any) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.io.facts import FileFacts, Scan
+from celosia.data.io.facts import MOST_PACKED, UNPACKED, FileFacts, Scan
 from celosia.data.io.filetypes import FileType, existing, register
 from celosia.data.io.formulas import Formulas, without_formulas
 from celosia.data.io.options import SheetName, is_sheet
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 #: Rows of an Excel or OpenDocument sheet.
 SHEET_ROWS = 1_048_576
-UNPACKED = 1 << 28
-"""Bytes to which any workbook may unpack; a larger one must not be packed more than MOST_PACKED times."""
-MOST_PACKED = 50
 
 
 def scan(path: str | Path, *, sheet: str | None = None) -> Scan:

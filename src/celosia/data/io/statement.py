@@ -1,20 +1,19 @@
 """What a query may be: one statement that reads.
 
 The connection that runs it is opened for reading only as well; this check says *why* a query is refused, and closes
-what a reading connection leaves open: functions that write files or command the server.
+what a reading connection leaves open: functions that read or write files, command the server or run another query.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from celosia.data.allowed import refuse_calls, refuse_escaped
 from celosia.data.quiet import silence
 from celosia.errors import DataError, MissingExtra
 
 #: DuckDB's table functions that a query may call. Others read files, write logs or change settings.
 TABLES = frozenset({"json_each", "json_tree", "repeat", "repeat_row"})
-#: Functions of PostgreSQL that read or write files, command the server or open another connection.
-SERVER = ("pg_", "lo_", "dblink")
 #: The names that the parser gives to the dialects of database URLs.
 DIALECTS = {"postgresql": "postgres", "mariadb": "mysql", "mssql": "tsql"}
 
@@ -42,13 +41,11 @@ def check_reads(query: str, dialect: str) -> None:
     inner = [tree, *(cte.this for cte in tree.find_all(exp.CTE))]
     if not all(isinstance(part, exp.Query | exp.Values) for part in inner) or tree.find(exp.Into):
         raise DataError("the query does not only read: only a SELECT (or WITH … SELECT, or VALUES) can be read.")
+    refuse_escaped(query)
+    refuse_calls(tree)
     for node in tree.find_all(exp.Anonymous):
-        name = node.name.lower()
-        stands_for_table = isinstance(node.parent, exp.Table | exp.Lateral)
-        if (dialect == "duckdb" and stands_for_table and name not in TABLES) or (
-            dialect == "postgresql" and name.startswith(SERVER)
-        ):
-            raise DataError(f"the query calls {name}, which acts outside of the query. Leave it out.")
+        if dialect == "duckdb" and isinstance(node.parent, exp.Table | exp.Lateral) and node.name.lower() not in TABLES:
+            raise DataError(f"the query calls {node.name}, which acts outside of the query. Leave it out.")
 
 
 def _parsed(query: str, dialect: str) -> Any:

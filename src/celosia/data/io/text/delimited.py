@@ -15,7 +15,7 @@ from celosia.data.io.filetypes import FileType, existing, register
 from celosia.data.io.formulas import Formulas, without_formulas
 from celosia.data.io.options import DecimalMark, Encoding, Notation, Separator, WrittenSeparator
 from celosia.data.io.text.columns import MARKS, Reading, expression, grouping_map, mark_map, marks_in, readings_of
-from celosia.data.io.text.sniff import SEPARATORS, Dialect, dialect_of, encoding_of, opened
+from celosia.data.io.text.sniff import SEPARATORS, Dialect, dialect_of, encoding_of, opened, refuse_inflated
 from celosia.data.io.text.structure import Structure, damaged_columns, structure_of
 from celosia.errors import DataError, ParameterError
 
@@ -53,6 +53,7 @@ def scan(
 
     file = existing(path)
     try:
+        refuse_inflated(file)
         dialect = dialect_of(file, separator, encoding, decimal, header)
         header = header is not False
         names = _names(file, dialect, columns)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
+from celosia.data.io.facts import MOST_PACKED, UNPACKED
 from celosia.errors import DataError
 
 #: Enough to see some thousand records and little enough to be read at once.
@@ -47,6 +48,22 @@ def opened(source: Path | bytes) -> IO[bytes]:
     if source.name.lower().endswith(".gz"):
         return cast("IO[bytes]", gzip.open(source, "rb"))
     return source.open("rb")
+
+
+def refuse_inflated(file: Path) -> None:
+    """Raise for a compressed file that unpacks to far more than a table of its size does."""
+    if not file.name.lower().endswith(".gz"):
+        return
+    most = max(UNPACKED, MOST_PACKED * file.stat().st_size)
+    unpacked = 0
+    with opened(file) as stream:
+        while chunk := stream.read(1 << 20):
+            unpacked += len(chunk)
+            if unpacked > most:
+                raise DataError(
+                    f"{file.name}: it unpacks to more than {most:,} bytes, over {MOST_PACKED} times its size, as no "
+                    "usual table does. Unpack it yourself, and read the unpacked file."
+                )
 
 
 def encoding_of(data: bytes, whole: bool = True) -> str | None:
