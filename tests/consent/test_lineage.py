@@ -164,11 +164,12 @@ def test_something_that_runs_is_noticed(tmp_path):
 # The same question in other words.
 
 # What a translation changes: BigQuery's drops a comparison that is never true; MySQL has no FULL JOIN and gets a
-# union of two outer joins, each of which binds its own side.
+# union of two outer joins, each of which binds its own side; T-SQL orders a union as a sub-select.
 CHANGED = {
     ("bigquery", "SELECT a FROM t WHERE c = NULL"),
     ("mysql", "SELECT x.a FROM t x FULL JOIN u y ON x.i = y.i AND x.k = 3 AND y.k = 4"),
     ("mysql", "SELECT p.name FROM e FULL OUTER JOIN p ON e.province = p.id"),
+    ("tsql", "SELECT a AS x, b AS y FROM t UNION SELECT c, d FROM u ORDER BY y"),
 }
 
 

@@ -80,7 +80,7 @@ _NAMED = """
     list_count list_distinct list_element list_extract list_filter list_first list_has list_indexof list_last
     list_max list_median list_min list_position list_reduce list_reverse list_reverse_sort list_slice list_sort
     list_sum list_unique list_value list_zip make_timestamptz map_entries map_extract map_values microsecond
-    millennium millisecond mismatches nanosecond nextafter nfc_normalize normalized_interval ord
+    millennium millisecond mismatches nanosecond nextafter nfc_normalize normalized_interval now ord today
     range repeat repeat_row roundbankers rpad
     set_bit signbit split_part starts_with str_split str_split_regex string_split string_split_regex string_to_array
     strip_accents strlen strptime struct_extract struct_extract_at struct_insert struct_pack sha256

@@ -115,6 +115,8 @@ def _shared(app: FastAPI, studio: Studio) -> None:
         if path == "studio.css":
             sheet = tokens() + (HOME / "assets" / path).read_text("utf-8")
             return PlainTextResponse(sheet, media_type="text/css", headers={"Cache-Control": FOREVER})
+        if len(path) > 200 or not path.isprintable():
+            raise HTTPException(404)
         base = HOME if path.startswith("pages/") else HOME / "assets"
         file = (base / path).resolve()
         if not file.is_relative_to(base) or Path(path).suffix not in (".js", ".css", ".svg") or not file.is_file():

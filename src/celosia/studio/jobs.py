@@ -96,8 +96,8 @@ class Jobs:
 
     def find(self, name: str) -> Job:
         """The job of that id."""
-        folder = self._folder / name
-        if not name or "/" in name or name.startswith(".") or not folder.is_dir():
+        folder = self._folder / name[:100]
+        if not name.isprintable() or "/" in name or name[:1] in ("", ".") or len(name) > 100 or not folder.is_dir():
             raise InputError("there is no such job.")
         asked, progress = _read(folder / "asked.json"), _read(folder / "progress.json")
         lives = self.lives(name)  # before the end is looked for: a job that ends meanwhile has written it

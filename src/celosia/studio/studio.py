@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from celosia.errors import CelosiaError
+from celosia.errors import CelosiaError, InputError
 from celosia.release.policy.policy import Policy
 from celosia.show.formats import formats
 from celosia.show.look import LANGUAGES, choose_language
@@ -132,7 +132,10 @@ def theme_of(request: Request) -> str:
 
 
 async def _sent(request: Request) -> dict[str, Any]:
-    return forms.sent((await request.form()).multi_items())
+    fields = (await request.form()).multi_items()
+    if any("\0" in value for _, value in fields if isinstance(value, str)):
+        raise InputError("the form holds a null character. Leave it out.")
+    return forms.sent(fields)
 
 
 Sent = Annotated[dict[str, Any], Depends(_sent)]

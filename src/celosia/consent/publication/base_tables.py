@@ -212,8 +212,8 @@ def _postgres_kinds(url: str, read: list[exp.Table], ruled: Collection[str]) -> 
                     yield table.name, "not a table of a user"
                 elif row.kind not in ("r", "p"):
                     yield table.name, _POSTGRES_KINDS.get(row.kind, "not a base table")
-                elif row.child or (row.kind == "r" and row.children):
-                    yield table.name, "a partition, a parent or a child of another table"
+                elif row.child:
+                    yield table.name, "a partition or a child of another table"
                 elif {name.casefold() for name in row.children} & set(ruled):
                     yield table.name, "a parent of a table that a rule names"
                 elif row.computed and table.name.casefold() in ruled:

@@ -6,7 +6,7 @@ import hmac
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, HTTPException, Request, Response
 
 from celosia.consent.site.signin import ADMIN
 from celosia.errors import CelosiaError
@@ -75,8 +75,18 @@ def foreign(request: Request) -> bool:
     return other or request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
 
 
+class Form(dict[str, str]):
+    """What a form sent; a field that is missing is a refusal, and no error of the program."""
+
+    def __missing__(self, name: str) -> str:
+        raise HTTPException(400, f"the form is not complete: {name!r} is missing.")
+
+
 async def _sent(request: Request) -> dict[str, str]:
-    return {key: str(value) for key, value in (await request.form()).items()}
+    sent = Form((key, str(value)) for key, value in (await request.form()).items())
+    if any("\0" in value for value in sent.values()):
+        raise HTTPException(400, "the form holds a null character.")
+    return sent
 
 
 Sent = Annotated[dict[str, str], Depends(_sent)]

@@ -220,13 +220,15 @@ def _owner(app: FastAPI, desk: Desk, visit: Visits) -> None:
     @app.post("/choices")
     def choose(request: Request, sent: Sent) -> RedirectResponse:
         session = visit.checked(request, sent.get("form", ""))
+        if session.who == ADMIN:
+            raise Refusal("refused_choice")
         inferences = desk.catalogue.ids()
         chosen: dict[str, bool] = {}
         for key, value in sent.items():
             kind, _, name = key.partition(":")
             if kind != "choice":
                 continue
-            if name not in inferences or value not in ("block", "allow") or session.who == ADMIN:
+            if name not in inferences or value not in ("block", "allow"):
                 raise Refusal("refused_choice")
             chosen[name] = value == "block"
         store.choose(session.who, chosen, inferences)
