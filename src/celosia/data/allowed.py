@@ -151,7 +151,7 @@ def refuse_constructions(tree: exp.Expr) -> None:
                 raise DataError(
                     "the query names a table or a column by a text. Write the name without quotation marks."
                 )
-        if isinstance(node, exp.Identifier) and not _plain(node.name):
+        if isinstance(node, exp.Identifier) and not _is_readable(node.name):
             raise DataError(
                 "the query holds a name with a backslash or a control character, or of more than 63 bytes, which a "
                 "database may read as another one. Rename it."
@@ -188,7 +188,7 @@ def _names(node: exp.Expr) -> Iterator[Any]:
         yield from (part for key in ("this", "table", "db", "catalog") if (part := node.args.get(key)))
 
 
-def _plain(name: str) -> bool:
+def _is_readable(name: str) -> bool:
     return name.isprintable() and "\\" not in name and len(name.encode()) <= 63
 
 

@@ -62,16 +62,16 @@ class Reading:
         self._check()
         return Elements(
             frozenset(self.tables),
-            _known(result.touched),
+            _of_tables(result.touched),
             result.constants,
             tuple(
-                Output(name, _known(trace.direct), trace.linked - trace.direct, trace.same, trace.exact)
+                Output(name, _of_tables(trace.direct), trace.linked - trace.direct, trace.same, trace.exact)
                 for name, trace in result.columns
             ),
-            _known(self.computed),
+            _of_tables(self.computed),
             frozenset(self.equal),
-            _known(self.decisive),
-            _known(self.filtering),
+            _of_tables(self.decisive),
+            _of_tables(self.filtering),
             frozenset(self.across),
             frozenset(name for table, name in result.touched if table == LOST),
         )
@@ -273,12 +273,12 @@ class Reading:
             deciding |= self.trace(distinct.args.get("on"), frame, "order").direct
         self.decisive |= deciding | _linked(Trace(frozenset(deciding)), links).linked
         self.decisive |= _linked(Trace(frozenset(self.filtering)), links).linked if outermost else set()
-        for found in node.find_all(exp.Expr):
-            window = isinstance(found, exp.Window)
-            if (window or is_aggregate(found)) and found.find_ancestor(exp.Window, exp.Select) is node:
-                parts = found.args.get("partition_by") or [] if isinstance(found, exp.Window) else []
+        for call in node.find_all(exp.Expr):
+            window = isinstance(call, exp.Window)
+            if (window or is_aggregate(call)) and call.find_ancestor(exp.Window, exp.Select) is node:
+                parts = call.args.get("partition_by") or [] if isinstance(call, exp.Window) else []
                 divided = merged(self.trace(part, frame) for part in parts).same if window else grouped
-                if summed := self.trace(found, frame).direct:
+                if summed := self.trace(call, frame).direct:
                     self.across.add((summed, divided))
 
     def _grouped(self, node: exp.Select, frame: Frame, columns: Sequence[tuple[str, Trace]]) -> Fields:
@@ -313,9 +313,9 @@ class Reading:
         pair = [conditions.bare(side) for side in (part.left, part.right)] if isinstance(part, exp.EQ) else []
         if not pair or not all(isinstance(side, exp.Column) for side in pair):
             return False
-        found = [self.find(side, frame, "where") for side in pair if isinstance(side, exp.Column)]
-        sources = [source for side in found for source, _ in side]
-        exact = all(len(side) == 1 and side[0][1].exact for side in found)
+        meanings = [self.find(side, frame, "where") for side in pair if isinstance(side, exp.Column)]
+        sources = [source for side in meanings for source, _ in side]
+        exact = all(len(side) == 1 and side[0][1].exact for side in meanings)
         based = all(source is not None and source in frame.sources and source.table is not None for source in sources)
         return exact and based and sources[0] is not sources[-1]
 
@@ -477,7 +477,7 @@ def _is_limited(node: exp.Expr) -> bool:
     return any(node.args.get(key) is not None for key in ("limit", "offset", "fetch"))
 
 
-def _known(fields: Iterable[Field]) -> Fields:
+def _of_tables(fields: Iterable[Field]) -> Fields:
     return frozenset(field for field in fields if field[0] != LOST)
 
 
