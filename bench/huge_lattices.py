@@ -18,7 +18,7 @@ from celosia.search.lattice.check import Check, Checker
 from celosia.search.lattice.descents import lowered
 from celosia.search.lattice.knowledge import Knowledge
 from celosia.search.lattice.lattice import search
-from celosia.search.lattice.objective import Domain
+from celosia.search.lattice.objective import LevelMaps
 from celosia.search.lattice.tables import Records
 
 SPANS = (3, 4, 5, 4, 3, 4, 5, 3)
@@ -43,7 +43,7 @@ def wide_records(rows: int = 20_000, columns: int = 24, seed: int = 1) -> Record
         codes.append((cumulated[group] < rng.random(rows)[:, None]).sum(axis=1).clip(0, values - 1))
     matrix = np.column_stack(codes).astype(np.int32)
     counts = tuple(np.bincount(matrix[:, j], minlength=len(maps[j][0])) for j in range(columns))
-    return Records(Domain(tuple(f"q{j}" for j in range(columns)), tuple(maps), counts), matrix)
+    return Records(LevelMaps(tuple(f"q{j}" for j in range(columns)), tuple(maps), counts), matrix)
 
 
 def from_the_top(knowledge: Knowledge, looks: int) -> Check | None:

@@ -165,8 +165,8 @@ def test_a_measure_that_does_not_fit_is_refused_with_those_that_do(path):
     original, protected = tables(path, Narrow())
     with pytest.raises(DataError, match=r"hellinger needs .* needs no more than combinations: .*discernibility"):
         celosia.compare(original, protected, ["discernibility", "hellinger"])
-    with pytest.raises(DataError, match=r"suda needs .* combinations: .*prosecutor"):
-        celosia.assess(original, risks=["prosecutor", "suda"])
+    with pytest.raises(DataError, match=r"journalist needs .* combinations: .*prosecutor"):
+        celosia.assess(original, risks=["prosecutor", "journalist(size=9000)"])
     assert celosia.compare(original, protected, ["discernibility"]).losses[0].value > 0
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia import loss, models, risk
-from celosia.classes.column import encode, pack
 from celosia.classes.counts import ClassCounts, ValueCounts
+from celosia.histogram import encode, pack
 from celosia.parts import search_hints
 
 TREE = {"A": ["p", "q"], "B": ["r", "s"]}

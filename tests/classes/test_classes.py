@@ -40,7 +40,7 @@ def test_sizes_on_some_of_the_columns(tmp_path, seed, person):
             for row in rows:
                 held[tuple(row[j] for j in places)].append(row[3])
             expected = sorted(len(set(who)) if person else len(who) for who in held.values())
-            found = table.classes.sizes_over([["a", "b", "c"][j] for j in places])
+            found = table.classes.over([["a", "b", "c"][j] for j in places])[1]
             assert sorted(found.tolist()) == expected
 
 

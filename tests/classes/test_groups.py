@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import celosia
-from celosia.classes import coded as module
-from celosia.classes.coded import Coded
 from celosia.classes.counts import ClassCounts, ValueCounts
-from celosia.classes.patterns import Patterns
+from celosia.data.engines import row_codes
+from celosia.data.engines.row_codes import MemoryCodes
 from celosia.data.schema import Schema
 
 rows = st.lists(
@@ -65,11 +64,12 @@ def test_groups_persons_and_weights(few, records, data):
     kept = np.array(data.draw(st.lists(st.booleans(), min_size=len(records), max_size=len(records))))
     chosen = None if kept.all() else np.flatnonzero(kept)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_FEW", few)
-        coded = Coded(frame(records), schema(person="who"), chosen)
-        groups, place = coded.groups(QUASI), coded.place(QUASI)
-        persons, weight = coded.persons(QUASI, "who"), coded.weights(QUASI, "weight", None)
-        shared = coded.weights(QUASI, "weight", "who")
+        patch.setattr(row_codes, "_FEW", few)
+        codes = MemoryCodes(frame(records)).choose(chosen)
+        groups, place = codes.groups(QUASI), codes.place(QUASI)
+        persons = codes.count(QUASI, person="who").persons
+        weight = codes.count(QUASI, weight="weight").weights
+        shared = codes.count(QUASI, person="who", weight="weight").weights
     classes = by_class(records, kept)
     inside = [row for row, there in zip(records, kept, strict=True) if there]
     assert len(groups.count) == len(classes)
@@ -81,14 +81,14 @@ def test_groups_persons_and_weights(few, records, data):
         assert weight[group] == pytest.approx(sum(member[4] for member in members))
         assert shared[group] == pytest.approx(person_weight(members))
         assert inside[groups.first[group]] == members[0], "the first row of the group"
-    assert coded.everyone().groups(QUASI).count.sum() == len(records)
+    assert MemoryCodes(frame(records)).groups(QUASI).count.sum() == len(records)
 
 
 @given(rows)
 @settings(max_examples=40, deadline=None)
 def test_a_finer_grouping_finds_its_place_in_a_coarser_one(records):
-    coded = Coded(frame(records), schema(person="who"))
-    coarse, fine = Patterns.of_codes(coded, QUASI), Patterns.of_codes(coded, (*QUASI, "ill"))
+    codes = MemoryCodes(frame(records))
+    coarse, fine = codes.count(QUASI), codes.count((*QUASI, "ill"))
     place = coarse.find(fine)
     assert coarse.cells[place].equals(fine.cells.select(QUASI))
     assert np.bincount(place, weights=fine.rows).tolist() == coarse.rows.tolist()
@@ -97,7 +97,7 @@ def test_a_finer_grouping_finds_its_place_in_a_coarser_one(records):
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 @given(records=rows, hidden=st.integers(0, 3))
 @settings(max_examples=15, deadline=None)
-def test_every_engine_makes_the_same_patterns(engine, records, hidden):
+def test_every_engine_counts_the_same(engine, records, hidden):
     """Persons, weights and suppressed records, on rows that stay in the engine as well."""
     table = celosia.read(frame(records), schema(person="who", weight="weight"), engine=engine)
     if hidden:
@@ -110,11 +110,12 @@ def test_every_engine_makes_the_same_patterns(engine, records, hidden):
         row[:2]: (len(members), len({m[3] for m in members}), person_weight(members))
         for row, members in ((key, value) for key, value in by_class(records, kept).items())
     }
-    patterns = table.classes.patterns(list(QUASI))
+    histogram = table.count(QUASI, suppressed=False)
     made = {}
-    for i, (sex, age) in enumerate(patterns.cells.rows()):
+    for i, (sex, age) in enumerate(histogram.cells.rows()):
         plain = (sex, None if age is None else int(age))
-        made[plain] = (int(patterns.rows[i]), int(patterns.counted[i]), pytest.approx(float(patterns.weight[i])))
+        numbers = int(histogram.rows[i]), int(histogram.persons[i]), pytest.approx(float(histogram.weights[i]))
+        made[plain] = numbers
     assert made == counted
 
 

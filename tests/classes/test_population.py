@@ -8,7 +8,6 @@ import pytest
 
 import celosia
 from celosia.errors import DataError, NotApplicable, ParameterError
-from celosia.views.keys import Keys
 from celosia.views.population import class_people, population_frequencies
 from celosia.views.record_risk import pattern_risks
 from celosia.views.uniques import unique_share
@@ -92,11 +91,11 @@ def test_the_risk_of_patterns_takes_the_population_that_is_given():
     table = release([("13053", "m", 1), ("13053", "m", 2), ("14850", "f", 3), ("*", "*", 4)])
     population = pl.DataFrame({"zip": ["13053"] * 4 + ["14850"], "sex": ["m"] * 4 + ["f"]})
     risk, sample, people = pattern_risks(table, population=population)
-    spread = Keys.of(table).spread
-    assert spread(sample, 0.0).tolist() == [2.0, 2.0, 1.0, 0.0]
-    assert spread(people, 0.0).tolist() == [4.0, 4.0, 1.0, 0.0]
+    spread = table.classes.on_records
+    assert spread(sample, suppressed=0.0).tolist() == [2.0, 2.0, 1.0, 0.0]
+    assert spread(people, suppressed=0.0).tolist() == [4.0, 4.0, 1.0, 0.0]
     # f = 2 of F = 4: p = 1/2, risk = p/f * 2F1(1, 1; 3; 1/2) = 1 - ln 2; alone in the population: 1
-    assert spread(risk, 0.0) == pytest.approx([1 - np.log(2)] * 2 + [1.0, 0.0])
+    assert spread(risk, suppressed=0.0) == pytest.approx([1 - np.log(2)] * 2 + [1.0, 0.0])
     assert pattern_risks(table)[2].tolist() == pattern_risks(table)[1].tolist(), "the table is the population"
 
 

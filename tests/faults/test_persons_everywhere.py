@@ -11,9 +11,9 @@ from tests.reference.people import EXAMPLES, people_table
 
 import celosia
 from celosia import methods, models
-from celosia.classes import group
 from celosia.errors import DataError
 from celosia.frontier.candidates import Candidate
+from celosia.histogram import group
 from celosia.methods.bases.trees import Feature, synthesise
 from celosia.methods.bases.units import distinct_counts, units_of
 from celosia.models.bases.fuzzy_model import alike

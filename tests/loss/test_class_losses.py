@@ -27,7 +27,7 @@ from celosia.loss.classes.discernibility import Discernibility
 from celosia.loss.classes.kullback_leibler import KullbackLeibler
 from celosia.loss.classes.majority_loss import MajorityLoss
 from celosia.parts import build
-from celosia.search.lattice.objective import ClassObjective, Domain
+from celosia.search.lattice.objective import ClassObjective, LevelMaps
 from celosia.views.comparing.coverage import coverages
 
 ALL = (
@@ -309,7 +309,7 @@ def search_score(loss, original, levels, kept_classes, target=None):
                 for level in range(whole.height + 1)
             )
         )
-    domain = Domain(tuple(names), tuple(maps), tuple(counts))
+    domain = LevelMaps(tuple(names), tuple(maps), tuple(counts))
     codes = []
     for j, name in enumerate(names):
         place = {v: i for i, v in enumerate(original.schema.hierarchy(name).levels([]).domain)}

@@ -5,9 +5,10 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.classes import keys
+from celosia.data.engines import row_codes
 from celosia.data.engines.polars import Polars
 from celosia.errors import CelosiaError, DataError
+from celosia.histogram import Histogram, PersonPairs, encode
 from celosia.parts import build
 from celosia.search.lattice.owners import PERSON, Owners
 
@@ -70,21 +71,27 @@ def test_a_search_on_combinations_is_the_search_on_rows(require, objective, sett
 
 
 @pytest.mark.on_spark
-def test_persons_are_told_apart_only_where_they_have_several_combinations(engine, tmp_path):
+def test_only_persons_with_several_combinations_are_listed(engine, tmp_path):
     # p1 has two ages, p2 one age in two rows, p3 one row: classes at age are {p1, p2}, {p1, p3}; starred {p1, p2, p3}
     frame = pl.DataFrame({"who": ["p1", "p1", "p2", "p2", "p3"], "age": [30, 31, 30, 30, 31], "ill": list("abbbc")})
     frame.write_parquet(tmp_path / "visits.parquet")
     described = celosia.Schema.of(quasi=["age"], sensitive=["ill"], person="who")
-    classes = celosia.read(tmp_path / "visits.parquet", described, engine=engine).classes
-    several = classes.several(["age"], ["ill"])
-    assert sorted(several.cells.rows()) == [(30, "a", "p1"), (31, "b", "p1")]
-    assert classes.patterns(["age"]).counted.tolist() == [2, 2]
+    joint = celosia.read(tmp_path / "visits.parquet", described, engine=engine).count(["age", "ill"])
+    assert joint.cells[joint.pairs.entry].rows() == [(30, "a"), (31, "b")]
+    assert joint.pairs.persons == 1
+    assert joint.persons.tolist() == [1, 1, 1, 1]
+    ages = celosia.read(tmp_path / "visits.parquet", described, engine=engine).count(["age"])
+    assert ages.persons.tolist() == [2, 2]
+    assert ages.total == 3
 
 
 def test_owners_by_hand():
-    # two combinations with two persons each; person 7 is in both, with value 0 and value 1
-    values = {"ill": (np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2]), np.array([1, 1, 1, 1]))}
-    owners = Owners(np.array([2, 2]), values, np.array([0, 1]), np.array([7, 7]), {"ill": np.array([0, 1])})
+    # two combinations with two persons each; one person is in both, with value 0 and value 1
+    age, ill = encode(pl.Series([30, 31])), encode(pl.Series(["x", "y", "y", "z"]))
+    quasi = Histogram({"age": age}, np.array([2, 2]), np.array([1, 1]), pairs=pairs_of(0, 1))
+    both = {"age": age.take(np.array([0, 0, 1, 1])), "ill": ill}
+    joint = Histogram(both, np.ones(4, dtype=np.int64), np.array([0, 1, 0, 1]), pairs=pairs_of(0, 2))
+    owners = Owners(quasi, {"ill": (joint, ill.codes)})
     assert owners.total == 3
     persons = owners.entries({PERSON: 1, "ill": 3})[PERSON]
     # one person alone in each row (code 0, counted), and the one of both rows under a code of its own
@@ -94,9 +101,23 @@ def test_owners_by_hand():
         (1, 0, 1),
         (1, 1, 1),
     ]
-    ill = owners.entries({"ill": 3})["ill"]
-    assert ill.meaning.tolist() == [0, 1, 2, 0, 1]
-    assert sorted(zip(ill.row, ill.meaning[ill.code], strict=True)) == [(0, 0), (0, 1), (1, 1), (1, 2)]
+    found = owners.entries({"ill": 3})["ill"]
+    assert found.meaning.tolist() == [0, 1, 2, 0, 1]
+    assert sorted(zip(found.row, found.meaning[found.code], strict=True)) == [(0, 0), (0, 1), (1, 1), (1, 2)]
+
+
+def pairs_of(*entries):
+    """Pairs of one person."""
+    return PersonPairs.of(np.array(entries), np.zeros(len(entries)), np.ones(len(entries)))
+
+
+def test_values_of_a_person_in_one_combination_are_counted():
+    """A person with two values and one age needs no identity: the values are in one class at every node."""
+    both = {"age": encode(pl.Series([30, 30])), "ill": encode(pl.Series(["x", "y"]))}
+    joint = Histogram(both, np.array([1, 1]), np.array([0, 0]), pairs=pairs_of(0, 1))
+    found = Owners(joint.project(["age"]), {"ill": (joint, both["ill"].codes)}).entries({"ill": 2})["ill"]
+    assert found.code.tolist() == [0, 1]
+    assert found.count.tolist() == [1, 1]
 
 
 def test_too_many_persons_with_several_combinations_are_refused(tmp_path, monkeypatch):
@@ -107,14 +128,15 @@ def test_too_many_persons_with_several_combinations_are_refused(tmp_path, monkey
         celosia.protect(table, "generalise(require=k-anonymity(k=2))", seed=1)
 
 
-def test_values_too_many_for_one_number_are_compared_pair_by_pair(tmp_path, monkeypatch):
+def test_combinations_that_do_not_fit_in_a_key_are_counted_alike(tmp_path, monkeypatch):
     frame = visits(2, settled=False)
     frame.write_parquet(tmp_path / "visits.parquet")
-    table = celosia.read(tmp_path / "visits.parquet", schema())
-    by_number = table.classes.several(["age", "zip"], ["ill"]).cells.rows()
-    monkeypatch.setattr(keys, "ROOM", 1)
-    again = celosia.read(tmp_path / "visits.parquet", schema())
-    assert again.classes.several(["age", "zip"], ["ill"]).cells.rows() == by_number
+    first = celosia.read(tmp_path / "visits.parquet", schema()).count(["age", "zip", "ill"])
+    monkeypatch.setattr(row_codes, "KEYS", 1)
+    again = celosia.read(tmp_path / "visits.parquet", schema()).count(["age", "zip", "ill"])
+    assert again.cells.equals(first.cells)
+    assert again.persons.tolist() == first.persons.tolist()
+    assert again.pairs.persons == first.pairs.persons
 
 
 @pytest.mark.parametrize("settled", [True, False])

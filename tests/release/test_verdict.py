@@ -170,7 +170,7 @@ def test_persons_of_a_record_are_those_of_the_file(place):
     owners = original.gather(evidence.row_map(private))
     pairs = {(int(a), b) for a, b in zip(persons, owners, strict=True)}
     assert len(pairs) == original.n_unique() == len({a for a, _ in pairs})
-    assert (evidence.NOBODY, None) in pairs
+    assert (evidence.NO_PERSON, None) in pairs
     before = {**private, "owners": "", "persons": evidence.pack_rows(persons)}
     assert evidence.released_persons(before).tolist() == persons.tolist(), "as earlier versions wrote it"
     assert evidence.released_persons({**private, "owners": ""}) is None
@@ -188,7 +188,7 @@ def test_persons_that_are_too_few_are_told(place):
 
 def test_persons_take_little_space():
     ids = np.arange(60_000)
-    persons = np.where(ids % 100 == 7, evidence.NOBODY, ids - ids % 3)
+    persons = np.where(ids % 100 == 7, evidence.NO_PERSON, ids - ids % 3)
     packed = evidence.pack_owners(ids, persons)
     assert evidence.unpack_owners(ids, packed).tolist() == persons.tolist()
     assert len(packed) < 0.05 * len(evidence.pack_rows(np.random.default_rng(1).permutation(persons)))

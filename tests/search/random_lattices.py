@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from celosia.search.lattice.objective import Domain
+from celosia.search.lattice.objective import LevelMaps
 from celosia.search.lattice.tables import Records, Sensitive
 
 
@@ -28,7 +28,7 @@ def instance(seed):
     codes = np.column_stack([rng.choice(len(p), n, p=p) for p in weight]).astype(np.int32)
     extra = np.column_stack([rng.choice(len(p), 2 * n, p=p) for p in weight]).astype(np.int32)
     counts = tuple(np.bincount(codes[:, j], minlength=len(maps[j][0])) for j in range(m))
-    domain = Domain(tuple("abc"[:m]), maps, counts)
+    domain = LevelMaps(tuple("abc"[:m]), maps, counts)
     sensitive = Sensitive(rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1]).astype(np.int32), 4)
     population = np.concatenate([codes, extra])
     return Records(domain, codes, {"s": sensitive}, population=population, population_total=len(population))

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from celosia.classes.counts import ClassCounts
-from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Domain
+from celosia.search.lattice.objective import ClassObjective, ColumnObjective, LevelMaps
 
 
 def geometric(x):
@@ -28,7 +28,7 @@ AGGREGATES = {
 }
 
 
-def domain_loss(domain: Domain, aggregate: str = "geometric", gs: float = 0.5) -> ColumnObjective:
+def domain_loss(domain: LevelMaps, aggregate: str = "geometric", gs: float = 0.5) -> ColumnObjective:
     s = 2 * gs if gs < 0.5 else 1.0
     g = 1.0 if gs <= 0.5 else 1 - 2 * (gs - 0.5)
     base, extra, held = [], [], []
@@ -50,7 +50,7 @@ def domain_loss(domain: Domain, aggregate: str = "geometric", gs: float = 0.5) -
     )
 
 
-def precision(domain: Domain, gs: float = 0.5) -> ColumnObjective:
+def precision(domain: LevelMaps, gs: float = 0.5) -> ColumnObjective:
     base, extra = [], []
     for j in range(len(domain)):
         h = max(1, domain.height(j))
@@ -60,13 +60,13 @@ def precision(domain: Domain, gs: float = 0.5) -> ColumnObjective:
     return ColumnObjective(tuple(base), AGGREGATES["arithmetic"], tuple(extra))
 
 
-def height(domain: Domain) -> ColumnObjective:
+def height(domain: LevelMaps) -> ColumnObjective:
     return ColumnObjective(
         tuple(np.arange(domain.height(j) + 1, dtype=float) for j in range(len(domain))), AGGREGATES["sum"]
     )
 
 
-def entropy(domain: Domain, normalised: bool = False) -> ColumnObjective:
+def entropy(domain: LevelMaps, normalised: bool = False) -> ColumnObjective:
     base, spread = [], []
     for j in range(len(domain)):
         a = domain.counts[j].astype(float)
@@ -82,13 +82,13 @@ def entropy(domain: Domain, normalised: bool = False) -> ColumnObjective:
     return ColumnObjective(tuple(base), AGGREGATES["sum"], spread=np.array(spread))
 
 
-def _information(domain: Domain, j: int, level: int) -> float:
+def _information(domain: LevelMaps, j: int, level: int) -> float:
     p = domain.frequency(j, level) / domain.n
     p = p[p > 0]
     return float(-(p * np.log2(p)).sum())
 
 
-def discernibility(domain: Domain, monotone: bool = False) -> ClassObjective:
+def discernibility(domain: LevelMaps, monotone: bool = False) -> ClassObjective:
     n = float(domain.n)
     # sum p^2 >= 2^-H (Jensen), and the entropy of classes is at most the sum of the columns' entropies
     columns = ColumnObjective(
@@ -114,7 +114,7 @@ def discernibility(domain: Domain, monotone: bool = False) -> ClassObjective:
     )
 
 
-def average_class(domain: Domain) -> ClassObjective:
+def average_class(domain: LevelMaps) -> ClassObjective:
     def score(c, kept):
         return c.total / (kept.sum() + (0 if kept.all() else 1))
 
@@ -127,7 +127,7 @@ def average_class(domain: Domain) -> ClassObjective:
     return ClassObjective.of(score, floor=floor)
 
 
-def _areas(domain: Domain):
+def _areas(domain: LevelMaps):
     return [[domain.share(j, lv) * domain.size(j) for lv in range(domain.height(j) + 1)] for j in range(len(domain))]
 
 
@@ -138,7 +138,7 @@ def _cells(area, c: ClassCounts, start=1.0):
     return out
 
 
-def _log_areas(domain: Domain, weights=None):
+def _log_areas(domain: LevelMaps, weights=None):
     """Per column and level: log2 of the area per value, and its sum over records."""
     bits = [[np.log2(a, where=a > 0, out=np.zeros_like(a)) for a in by_level] for by_level in _areas(domain)]
     weights = weights or [c.astype(float) for c in domain.counts]
@@ -149,7 +149,7 @@ def _log_areas(domain: Domain, weights=None):
     return bits, base
 
 
-def ambiguity(domain: Domain) -> ClassObjective:
+def ambiguity(domain: LevelMaps) -> ClassObjective:
     area = _areas(domain)
     n = float(domain.n)
     largest = float(np.prod([float(domain.size(j)) for j in range(len(domain))]))
@@ -166,7 +166,7 @@ def ambiguity(domain: Domain) -> ClassObjective:
     return ClassObjective.of(score, floor=lambda c: (c.size * _cells(area, c)).sum(), columns=columns, gap=gap)
 
 
-def divergence(domain: Domain, records: bool, combinations=None, weights=None) -> ClassObjective:
+def divergence(domain: LevelMaps, records: bool, combinations=None, weights=None) -> ClassObjective:
     """KL; with ``records`` each record adds p log(p/q), as the reference tool does, not each combination."""
     bits, base = _log_areas(domain, weights)
     n = domain.n

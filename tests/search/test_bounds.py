@@ -103,9 +103,9 @@ def test_average_class_size_by_hand():
     # sizes 5, 3, 1, 1 and k = 4: one large class, 5 records in small ones, 2 classes at most of them at coarser nodes;
     # 2 of the 5 in classes that stay too small: 1 + (5 - 2)/4 + 1 classes, so 2 whole ones: 10 / 2
     from celosia.classes.counts import ClassCounts
-    from celosia.search.lattice.objective import Domain
+    from celosia.search.lattice.objective import LevelMaps
 
-    domain = Domain(("a",), ((np.arange(4, dtype=np.int32), np.zeros(4, np.int32)),), (np.array([5, 3, 1, 1]),))
+    domain = LevelMaps(("a",), ((np.arange(4, dtype=np.int32), np.zeros(4, np.int32)),), (np.array([5, 3, 1, 1]),))
     objective = build("loss", "average-class-size()").objective(domain)
     size = np.array([5, 3, 1, 1])
     kept = size >= 4
@@ -123,10 +123,10 @@ def test_average_class_size_by_hand():
 def test_ambiguity_by_hand(records, gone):
     """Two values and their root: as they are each record has one combination, at the root two; who is gone has two."""
     from celosia.classes.counts import ClassCounts
-    from celosia.search.lattice.objective import Domain
+    from celosia.search.lattice.objective import LevelMaps
 
     counts = np.array(records)
-    domain = Domain(("a",), ((np.arange(2, dtype=np.int32), np.zeros(2, np.int32)),), (counts,), gone=gone)
+    domain = LevelMaps(("a",), ((np.arange(2, dtype=np.int32), np.zeros(2, np.int32)),), (counts,), gone=gone)
     objective = build("loss", "ambiguity()").objective(domain)
     n = counts.sum()
     bounds = objective.columns.combine(objective.columns.base[0][:, None])  # of both levels at once

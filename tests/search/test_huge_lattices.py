@@ -96,11 +96,11 @@ def test_no_node_that_holds_is_below_the_bound_of_the_refused_ones(seed, loss, s
 def test_the_bound_of_the_refused_by_hand():
     # two columns of two levels; the finest node is refused, so one of them must be raised: the cheaper costs 0.2
     maps = (np.array([0, 1], np.int32), np.array([0, 0], np.int32))
-    from celosia.search.lattice.objective import SUM, ColumnObjective, Domain
+    from celosia.search.lattice.objective import SUM, ColumnObjective, LevelMaps
     from celosia.search.lattice.tables import Records
 
     codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.int32)
-    domain = Domain(("a", "b"), (maps, maps), (np.array([2, 2]), np.array([2, 2])))
+    domain = LevelMaps(("a", "b"), (maps, maps), (np.array([2, 2]), np.array([2, 2])))
     costs = (np.array([0.0, 0.2]), np.array([0.0, 0.5]))
     objective = ColumnObjective(costs, lambda x: x.sum(axis=-1), additive=SUM)
     checker = Checker(Records(domain, codes), [build("model", "k-anonymity(k=2)")], objective, 0)

@@ -17,7 +17,7 @@ from celosia.search.lattice.anytime import descend
 from celosia.search.lattice.budget import Budget
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.lattice import _Enumerated, search
-from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Domain
+from celosia.search.lattice.objective import ClassObjective, ColumnObjective, LevelMaps
 from celosia.search.lattice.tables import ClassTables, Records, Sensitive
 
 MODELS = {
@@ -249,7 +249,7 @@ def test_a_tie_goes_to_a_finer_node_that_was_judged_before():
     # 'a' separates the target perfectly only together with nothing else: both nodes of 'b' score the same
     maps = (np.array([0, 1], np.int32), np.array([0, 0], np.int32))
     codes = np.array([[0, 0], [0, 1]] * 4 + [[1, 0], [1, 1]] * 4, dtype=np.int32)
-    domain = Domain(("a", "b"), (maps, maps), (np.array([8, 8]), np.array([8, 8])))
+    domain = LevelMaps(("a", "b"), (maps, maps), (np.array([8, 8]), np.array([8, 8])))
     records = Records(domain, codes, {"s": Sensitive(codes[:, 0].copy(), 2)})
     objective = build("loss", "majority-loss(target=s)").objective(domain)
     for limit in (0, 3):
@@ -262,7 +262,7 @@ def test_a_tie_goes_to_a_finer_node_that_was_judged_before():
 
 
 def test_persons_count_once():
-    domain = Domain(("a",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 2]),))
+    domain = LevelMaps(("a",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 2]),))
     codes = np.array([[0], [0], [0], [1], [1]], dtype=np.int32)
     value = Sensitive(np.array([0, 0, 1, 0, 1], dtype=np.int32), 2)
     records = Records(domain, codes, {"s": value}, person=np.array([7, 7, 7, 8, 9], dtype=np.int32))
@@ -276,7 +276,7 @@ def test_persons_count_once():
 
 
 def test_a_loss_counts_records_where_persons_repeat():
-    domain = Domain(("a",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 2]),))
+    domain = LevelMaps(("a",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 2]),))
     codes = np.array([[0], [0], [0], [1], [1]], dtype=np.int32)
     records = Records(domain, codes, person=np.array([7, 7, 8, 8, 9], dtype=np.int32))
     objective = build("loss", "discernibility()").objective(domain)
@@ -286,7 +286,7 @@ def test_a_loss_counts_records_where_persons_repeat():
 
 
 def test_targets_are_those_of_the_most_demanding_member():
-    domain = Domain(("a",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 2]),))
+    domain = LevelMaps(("a",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 2]),))
     codes = np.array([[0], [0], [0], [1], [1]], dtype=np.int32)
     objective = build("loss", "domain-loss()").objective(domain)
     for target, expected in (([3, 1, 1, 2, 1], (0,)), ([4, 1, 1, 2, 1], (1,)), ([6, 1, 1, 1, 1], None)):
@@ -301,7 +301,9 @@ def test_keys_wider_than_a_word():
     codes = rng.integers(0, 100, (n, m)).astype(np.int32)
     codes[:, 2:] = codes[:, 1:2]  # 14 columns of 7 bits are 98 bits
     maps = tuple((np.arange(100, dtype=np.int32), np.arange(100, dtype=np.int32) // 10) for _ in range(m))
-    domain = Domain(tuple(map(str, range(m))), maps, tuple(np.bincount(codes[:, j], minlength=100) for j in range(m)))
+    domain = LevelMaps(
+        tuple(map(str, range(m))), maps, tuple(np.bincount(codes[:, j], minlength=100) for j in range(m))
+    )
     tables = ClassTables(Records(domain, codes))
     assert tables.layout.words == 2
     for levels in ((0,) * m, (1,) * m, (1, 0) * 7):

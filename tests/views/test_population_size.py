@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from celosia import Schema, read
-from celosia.views.keys import population_size
+from celosia.views.population import population_size
 
 
 def test_it_does_not_depend_on_the_order_of_the_records():

@@ -1,35 +1,24 @@
-"""What every verdict rests on: encoded columns, combinations, the baseline of a sensitive column, class counts.
+"""Equivalence classes, baselines and population counts.
 
 Persons, weights, suppressed records and missing values are decided here, once.
 """
 
 from celosia.classes.baseline import Baseline, Sensitive
-from celosia.classes.classes import Classes
-from celosia.classes.coded import Coded
-from celosia.classes.column import Encoded, encode, group, number, pack, recode
+from celosia.classes.classes import EquivalenceClasses
 from celosia.classes.counts import ClassCounts, ValueCounts
-from celosia.classes.followed import Followed
-from celosia.classes.missing import Held, compatible
-from celosia.classes.patterns import Patterns
+from celosia.classes.lineage import Derived, Lineage
 from celosia.classes.rows import STAR, Rows
+from celosia.classes.table_counts import TableCounts
 
 __all__ = [
     "STAR",
     "Baseline",
     "ClassCounts",
-    "Classes",
-    "Coded",
-    "Encoded",
-    "Followed",
-    "Held",
-    "Patterns",
+    "Derived",
+    "EquivalenceClasses",
+    "Lineage",
     "Rows",
     "Sensitive",
+    "TableCounts",
     "ValueCounts",
-    "compatible",
-    "encode",
-    "group",
-    "number",
-    "pack",
-    "recode",
 ]

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.classes.column import Encoded, recode
 from celosia.data.schema import Kind, Schema
+from celosia.histogram import Domain, Encoded
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.classes.patterns import Patterns
+    from celosia.histogram import Histogram
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Baseline:
 
     def codes(self, column: Encoded) -> NDArray[np.int32]:
         """A column of the table in the codes of this domain."""
-        return recode(column, self.values)
+        return column.recode(Domain(self.values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +76,11 @@ class Sensitive:
         return np.asarray(counts / max(1, len(self.codes)), dtype=np.float64)
 
 
-def baseline(schema: Schema, name: str, values: pl.Series, whole: Patterns, raw: pl.Series) -> Baseline:
+def baseline(schema: Schema, name: str, values: pl.Series, whole: Histogram, raw: pl.Series) -> Baseline:
     """The domain of a column, its ``values``, with their distribution in the ``whole``; ``raw`` are those as read."""
     import polars as pl
 
-    count = np.bincount(recode(whole.column(name), values), weights=whole.counted, minlength=len(values))
+    count = np.bincount(whole.column(name).recode(Domain(values)), weights=whole.persons, minlength=len(values))
     numeric = schema[name].kind == Kind.NUMERIC and values.dtype.is_numeric()
     return Baseline(
         values,

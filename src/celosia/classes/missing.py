@@ -2,45 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from celosia.histogram.fixed_point import joined
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-
-@dataclass(frozen=True, eq=False)
-class Held:
-    """The different pairs of a pattern and a person who has it."""
-
-    pattern: NDArray[np.int64]
-    person: NDArray[np.int64]
-    rows: NDArray[np.float64]
-    weights: NDArray[np.float64] | None
-    """Sum of the sampling weights of the rows of each pair."""
+    from celosia.histogram import Histogram
 
 
 def compatible(
-    codes: NDArray[np.int32],
-    own: NDArray[np.float64],
-    held: Held | None,
+    histogram: Histogram,
+    names: Sequence[str],
+    open_missing: Sequence[str],
     *,
     conservative: bool,
     alpha: float | None = None,
+    weighed: bool = False,
 ) -> NDArray[np.float64]:
-    """The frequency of each pattern when a missing value (-1) may stand for others; a person counts once.
+    """Return the frequency of each entry when missing values in ``open_missing`` may stand for others.
 
-    ``own`` is what each pattern has by itself. ``alpha`` sets sdcMicro's reading between conservative (0) and
-    wildcard (1) instead.
+    Persons are counted once, or with ``weighed`` with the mean weight of their rows. ``alpha`` sets sdcMicro's reading
+    between conservative (0) and wildcard (1) instead.
     """
-    from celosia.mathematics.kernels.grouping.missing_frequencies import Reading, frequencies, person_frequencies
-
+    own = histogram.weights if weighed else histogram.persons.astype(np.float64)
+    assert own is not None
+    codes = histogram.matrix(names, open_missing=open_missing)
     if not (codes < 0).any():
         return own
+    from celosia.mathematics.kernels.grouping.missing_frequencies import Reading, frequencies, person_frequencies
+
     reading: Reading = "alpha" if alpha is not None else "conservative" if conservative else "wildcard"
     share = 1.0 if alpha is None else alpha
-    if held is None:
+    single, pairs = histogram.single, histogram.pairs
+    if single is None or pairs is None:
         return frequencies(codes, own, reading, share)
-    weights = None if held.weights is None else (held.weights, held.rows)
-    return person_frequencies(codes, held.pattern, held.person, reading, share, weights)
+    # who has one entry adds up as a record does; the others count once among the entries that may be theirs
+    alone = joined(histogram.weight) if weighed and histogram.weight is not None else single.astype(np.float64)
+    result = frequencies(codes, alone, reading, share)
+    if len(pairs.entry):
+        each = None if not weighed or pairs.weight is None else (joined(pairs.weight), pairs.rows.astype(np.float64))
+        result += person_frequencies(codes, pairs.entry, pairs.person, reading, share, each)
+    return result

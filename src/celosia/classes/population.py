@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.data.engines.engine import ROWS
 from celosia.data.schema import Schema
 from celosia.errors import DataError
 from celosia.hierarchy.matching import fitting
@@ -16,48 +15,48 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.classes.classes import Classes
+    from celosia.classes.classes import EquivalenceClasses
+    from celosia.classes.table_counts import TableCounts
 
 _WHO = "__who__"
 
 
-def population_counts(classes: Classes, population: Classes) -> tuple[NDArray[np.int64], int, int]:
-    """Records of the population in each class (in the order of ``classes.keyed``), those in no class, and all.
+def population_counts(classes: EquivalenceClasses, population: TableCounts) -> tuple[NDArray[np.int64], int, int]:
+    """Records of the population in each class (in the order of ``classes.histogram``), those in no class, and all.
 
     The population holds raw values while the table may be generalised: a population record belongs to every class
     whose cells can stand for its values. Where it has the person column of the table, persons are counted.
     """
     import polars as pl
 
-    base, _ = classes.keyed(())
+    base, combinations = classes.histogram, population.histogram(list(classes.histogram.names))
     keys = base.cells
-    person = population.rows.schema.person
-    combinations = population.patterns([*keys.columns, *([person] if person else [])], everyone=True)
-    people = _texts(combinations.cells.select(keys.columns)).with_columns(pl.Series(ROWS, combinations.counted))
+    people = _texts(combinations.cells.select(keys.columns)).with_row_index(_WHO)
     cells = _texts(keys).with_row_index("__class__")
     fitting = {
-        name: _pairs(cells[name], people[name], classes.rows.schema, name, wild=name in classes.open_missing)
+        name: _pairs(cells[name], people[name], classes.schema, name, wild=name in classes.open_missing)
         for name in keys.columns
     }
-    # whoever may be in several classes is counted once among those who are in some
-    several = person is not None or any(pairs[name].is_duplicated().any() for name, pairs in fitting.items())
-    who = [_WHO] if several else []
-    own = np.arange(len(people)) if person is None else combinations.column(person).codes
-    people = people.with_columns(pl.Series(_WHO, own)) if several else people
+    # an entry of the population may fit several classes; it is one entry all the same
     for name, pairs in fitting.items():
         people = people.join(pairs, on=name, how="inner", nulls_equal=True).drop(name).rename({"__cell__": name})
         done = keys.columns[: keys.columns.index(name) + 1]
         people = people.join(cells.select(done).unique(), on=done, how="semi", nulls_equal=True)
-        people = people.group_by([*keys.columns, *who]).agg(pl.col(ROWS).sum())
-    counted_once = people.unique(_WHO) if several else people
-    inside = int(counted_once[ROWS].sum()) if person is None else len(counted_once)
-    if several:
-        persons = pl.col(ROWS).sum() if person is None else pl.len()
-        people = people.group_by(keys.columns).agg(persons.alias(ROWS))
-    counted = cells.join(people, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")[ROWS]
-    counts = counted.fill_null(0).to_numpy().astype(np.int64)
+    placed = people.join(cells, on=keys.columns, how="inner", nulls_equal=True).select("__class__", _WHO).unique()
+    entry, owner = (placed[name].cast(pl.Int64).to_numpy() for name in (_WHO, "__class__"))
+    alone = combinations.rows if combinations.single is None else combinations.single
+    counts = np.bincount(owner, weights=alone[entry], minlength=len(keys)).astype(np.int64)
+    inside_entries = np.unique(entry)
+    inside = int(alone[inside_entries].sum())
+    listed = combinations.pairs
+    if listed is not None and len(listed.entry):  # a person with several entries counts once in a class
+        them = pl.DataFrame({"entry": listed.entry, "person": listed.person})
+        where = pl.DataFrame({"entry": entry, "class": owner})
+        theirs = where.join(them, on="entry", how="inner").select("class", "person").unique()
+        counts += np.bincount(theirs["class"].to_numpy(), minlength=len(keys))
+        inside += theirs["person"].n_unique()
     # the records of a class itself: others that a missing value makes compatible may be other people
-    short = int((counts < base.counted).sum())
+    short = int((counts < base.persons).sum())
     if short:
         raise DataError(
             f"the population has fewer records than the table in {short} of {len(counts)} classes: "

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.engines.engine import ROWS, SUPPRESSED, Engine
+from celosia.data.engines.engine import SUPPRESSED, Engine
+from celosia.data.engines.row_codes import ROWS
 from celosia.data.schema import Schema
 
 if TYPE_CHECKING:

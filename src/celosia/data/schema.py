@@ -67,6 +67,11 @@ class Column:
     declared: bool = True
     """False for a column that the schema does not name; it is left out of a release."""
 
+    @property
+    def value_order(self) -> tuple[str, ...]:
+        """Declared order of the values of an ordinal column; empty for other columns."""
+        return self.order if self.kind == Kind.ORDINAL else ()
+
 
 @dataclass(frozen=True, repr=False)
 class Schema(Shown):
@@ -187,6 +192,11 @@ class Schema(Shown):
     def naming(self) -> tuple[str, ...]:
         """Identifiers and the ids of persons and households: whoever knows one finds the record."""
         return tuple(column.name for column in self.columns if column.roles & NAMING)
+
+    @property
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """Declared orders of the values of ordinal columns."""
+        return {column.name: column.value_order for column in self.columns if column.value_order}
 
     @property
     def quasi(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.classes import group
+from celosia.histogram import group
 from celosia.models.bases.fuzzy_model import _FuzzyModel, once, record_frame
 from celosia.models.l_diversity import LDiversity
 from celosia.parts import Column

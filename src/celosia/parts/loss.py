@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from celosia.parts.part import CountsRows, Memory, Part, PersonUnit
 
 if TYPE_CHECKING:
-    from celosia.search.lattice.objective import Domain, Objective
+    from celosia.search.lattice.objective import LevelMaps, Objective
     from celosia.table import Table
 
 
@@ -38,7 +38,7 @@ class SearchObjective:
     """Mixin of a loss that a search over levels can minimise."""
 
     @abstractmethod
-    def objective(self, domain: Domain) -> Objective | None:
+    def objective(self, domain: LevelMaps) -> Objective | None:
         """The loss in the form that a search can bound; None where its parameters exclude that."""
 
     def counted_columns(self) -> tuple[str | None, ...]:

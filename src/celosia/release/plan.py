@@ -186,7 +186,7 @@ def _equal_columns(table: Table, other: Table) -> set[str]:
 
 def _outcome(method: Method, table: Table, stream: Stream) -> Outcome:
     outcome = method.apply(table, stream)
-    if (outcome.table.lineage is table.lineage) == (method.rows == "new"):
+    if (outcome.table.family is table.family) == (method.rows == "new"):
         raise TypeError(f"{method.name} declares its rows as {method.rows!r}, but made others.")
     return outcome
 

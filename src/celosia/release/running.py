@@ -166,9 +166,9 @@ def check_input(table: Table, *, formal: bool = False) -> None:
         if count:
             raise DataError(f"column {name!r} holds {count} values that are not finite numbers (NaN or infinite).")
     # what all that follows is counted, digested and written from
-    table.classes.count_together(quasi, table.schema.sensitive, keep=True)
+    table.counts.prepare(quasi, table.schema.sensitive, keep_rows=True)
     for name in quasi:
-        if table.classes.patterns([name], everyone=True).column(name).present.is_empty():
+        if table.count([name], rows_only=True).column(name).present.is_empty():
             raise DataError(f"quasi-identifier {name!r} has no value in any of the {len(table)} rows: leave it out.")
 
 

@@ -47,7 +47,7 @@ class Homogeneity(Risk):
 
     def value(self, table: Table) -> float:
         """The share of records in a class that discloses a value of some sensitive column."""
-        from celosia.views.keys import person_shares
+        from celosia.views.persons import person_shares
 
         share = person_shares(table)
         total = float(share.sum())
@@ -99,7 +99,7 @@ def _block(table: Table, column: str) -> pl.DataFrame:
     import polars as pl
 
     from celosia.classes import STAR
-    from celosia.data.engines.engine import ROWS
+    from celosia.data.engines.row_codes import ROWS
     from celosia.hierarchy import text_expression
 
     keys = list(table.schema.need_quasi())
@@ -107,8 +107,8 @@ def _block(table: Table, column: str) -> pl.DataFrame:
         raise NotApplicable("homogeneity: sensitive values are counted within classes: read missing as 'category'.")
     classes, counts = table.keyed_counts()
     sizes = classes.with_columns(pl.Series("size", counts.size))
-    entries = table.classes.patterns(list(dict.fromkeys([*keys, column])))
-    combinations = entries.cells.with_columns(pl.Series(ROWS, entries.counted))
+    entries = table.count([*keys, column], suppressed=False)
+    combinations = entries.cells.with_columns(pl.Series(ROWS, entries.persons))
     value = text_expression(column, combinations.schema[column]).alias("__value__")
     hidden = pl.col("__value__").is_null() | (pl.col("__value__") == STAR)
     shown, missing = pl.col(ROWS).filter(~hidden), pl.col(ROWS).filter(pl.col("__value__").is_null())

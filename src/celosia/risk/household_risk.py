@@ -69,14 +69,12 @@ class HouseholdRisk(Risk):
         return pl.DataFrame({"household": household, "risk": self._individual(table)})
 
     def _individual(self, table: Table) -> NDArray[np.float64]:
-        from celosia.views.keys import Keys
         from celosia.views.record_risk import pattern_risks
 
-        return Keys.of(table).spread(pattern_risks(table, exact=self.exact, alpha=self.alpha)[0])
+        return table.classes.on_records(pattern_risks(table, exact=self.exact, alpha=self.alpha)[0], suppressed=0)
 
     def _members(self, table: Table) -> Members:
         from celosia.mathematics.disclosure.uniqueness.individual_risk import household_risk
-        from celosia.views.keys import Keys
         from celosia.views.persons import person_codes
 
         name = table.schema.household
@@ -85,7 +83,7 @@ class HouseholdRisk(Risk):
         person = person_codes(table)
         house, values = table.codes(name)
         home = np.where(house < 0, len(values) + person, house.astype(np.int64))
-        kept = np.flatnonzero(Keys.of(table).pattern >= 0)
+        kept = np.flatnonzero(table.classes.place >= 0)
         (homes, _), member = np.unique(np.stack([home[kept], person[kept]]), axis=1, return_inverse=True)
         risk = np.zeros(len(homes))
         np.maximum.at(risk, member, self._individual(table)[kept])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Risk
+from celosia.parts import Memory, Risk
 from celosia.table.source import Source
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class IndividualRisk(Risk):
     [0.01714, 0.01714, 0.17708]
     """
 
+    memory: ClassVar[Memory] = "none"
     exact: bool = Field(default=False, description="evaluate the exact form for every f, not the usual approximation")
     alpha: float | None = Field(
         default=None,
@@ -57,24 +58,21 @@ class IndividualRisk(Risk):
 
     def value(self, table: Table) -> float:
         """The mean risk of the records; 0 without records."""
-        from celosia.views.keys import Keys
-
-        return _mean(np.repeat(self._patterns(table)[0], Keys.of(table).counts))
+        return _mean(np.repeat(self._patterns(table)[0], table.classes.histogram.persons))
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Mean and highest risk, expected re-identifications, and the records that stand out."""
         from celosia.mathematics.disclosure.uniqueness.individual_risk import risk_threshold, risky_records
-        from celosia.views.keys import Keys
 
-        keys = Keys.of(table)
+        classes = table.classes
         risk, f, _ = self._patterns(table)
-        each = np.repeat(risk, keys.counts)
+        each = np.repeat(risk, classes.histogram.persons)
         evidence: dict[str, Any] = {
             "value": _mean(each),
             "highest": float(each.max(initial=0.0)),
             "expected": float(each.sum()),
             "records": len(each),
-            "unique": int(keys.counts[f == 1].sum()),
+            "unique": int(classes.histogram.persons[f == 1].sum()),
             "risky": int(risky_records(each, self.deviations, self.floor).sum()),
         }
         if self.wanted is not None:
@@ -85,11 +83,8 @@ class IndividualRisk(Risk):
         """Risk, sample frequency f and population frequency F of each record."""
         import polars as pl
 
-        from celosia.views.keys import Keys
-
-        keys = Keys.of(table)
-        risk, f, F = self._patterns(table)
-        return pl.DataFrame({"risk": keys.spread(risk), "f": keys.spread(f), "F": keys.spread(F)})
+        named = dict(zip(("risk", "f", "F"), self._patterns(table), strict=True))
+        return pl.DataFrame({name: table.classes.on_records(own, suppressed=0) for name, own in named.items()})
 
     def _patterns(self, table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Risk, f and F of each pattern."""

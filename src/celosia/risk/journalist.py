@@ -44,7 +44,7 @@ class Journalist(Risk):
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Highest and average risk, and the records that are unique in the population."""
-        from celosia.views.keys import person_shares
+        from celosia.views.persons import person_shares
 
         risk = self.records(table)["risk"].to_numpy()
         share = np.where(risk > 0, person_shares(table), 0.0)

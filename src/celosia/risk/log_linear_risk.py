@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Risk
+from celosia.parts import Memory, Risk
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,6 +40,7 @@ class LogLinearRisk(Risk):
     0.22
     """
 
+    memory: ClassVar[Memory] = "none"
     form: Literal["stepwise", "two-way", "independence"] = Field(default="stepwise", description="terms of the model")
     size: int | None = Field(
         default=None, ge=1, description="number of people in the population; else from the weights"
@@ -50,17 +51,13 @@ class LogLinearRisk(Risk):
 
     def value(self, table: Table) -> float:
         """Expected right links to sample uniques, as a share of the records."""
-        from celosia.views.keys import Keys
-
-        return self._fit(table).tau2 / int(Keys.of(table).counts.sum())
+        return self._fit(table).tau2 / int(table.classes.histogram.persons.sum())
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Both estimates with intervals, the interactions in the model, and its standardised bias."""
-        from celosia.views.keys import Keys
-
         fit = self._fit(table)
-        keys = Keys.of(table)
-        n = int(keys.counts.sum())
+        classes = table.classes
+        n = int(classes.histogram.persons.sum())
         return {
             "value": fit.tau2 / n,
             "interval": [bound / n for bound in fit.tau2_interval],
@@ -68,8 +65,8 @@ class LogLinearRisk(Risk):
             "tau1_interval": list(fit.tau1_interval),
             "tau2": fit.tau2,
             "tau2_interval": list(fit.tau2_interval),
-            "unique": int((keys.counts == 1).sum()),
-            "interactions": [[keys.names[a], keys.names[b]] for a, b in fit.interactions],
+            "unique": int((classes.histogram.persons == 1).sum()),
+            "interactions": [[classes.histogram.names[a], classes.histogram.names[b]] for a, b in fit.interactions],
             "misfit": fit.misfit,
         }
 
@@ -77,25 +74,28 @@ class LogLinearRisk(Risk):
         """Expected 1/F of each sample unique, and its chance to be a population unique; 0 for all others."""
         import polars as pl
 
-        from celosia.views.keys import Keys
-
-        keys, fit = Keys.of(table), self._fit(table)
-        return pl.DataFrame({"risk": keys.spread(fit.match), "unique": keys.spread(fit.unique)})
+        classes, fit = table.classes, self._fit(table)
+        return pl.DataFrame(
+            {
+                "risk": classes.on_records(fit.match, suppressed=0),
+                "unique": classes.on_records(fit.unique, suppressed=0),
+            }
+        )
 
     def _fit(self, table: Table) -> LogLinear:
         from celosia.risk.log_linear import log_linear
-        from celosia.views.keys import Keys, population_size
+        from celosia.views.population import population_size
 
         def make() -> LogLinear:
-            keys = Keys.of(table)
-            codes = keys.closed
-            n = int(keys.counts.sum())
+            classes = table.classes
+            codes, persons = classes.codes, classes.histogram.persons
+            n = int(persons.sum())
             if n == 0:
                 raise NotApplicable("log-linear-risk: the table has no records that are not suppressed.")
             if (codes < 0).any():
                 raise NotApplicable("log-linear-risk: missing values must be read as a category of their own.")
             pi = n / population_size(table, self.size)
             rng = np.random.default_rng(self.seed)
-            return log_linear(codes, keys.counts.astype(np.float64), min(pi, 1.0), rng, self.form, self.replicates)
+            return log_linear(codes, persons.astype(np.float64), min(pi, 1.0), rng, self.form, self.replicates)
 
         return table.cached(("log-linear", self.form, self.size, self.replicates, self.seed), make)

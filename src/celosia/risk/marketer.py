@@ -46,7 +46,7 @@ class Marketer(Risk):
     def evidence(self, table: Table) -> dict[str, Any]:
         """The share and the expected number of re-identified records (persons)."""
         risk = self._risk(table)
-        counted = table.classes.patterns(table.schema.need_quasi()).counted
+        counted = table.classes.histogram.persons
         expected, n = float((risk * counted).sum()), int(counted[risk > 0].sum())
         return {"value": expected / n if n else 0.0, "expected": expected, "records": n}
 
@@ -61,7 +61,7 @@ class Marketer(Risk):
         from celosia.views.population import class_people
 
         if self.population is None and self.size is None and table.schema.weight is None:
-            people = table.classes.pattern_frequencies()
+            people = table.classes.frequencies()
         else:
             people = class_people(table, self.population, self.size)
         risk = np.divide(1.0, people, out=np.zeros(len(people)), where=people > 0)

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Risk
+from celosia.parts import Memory, Risk
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,6 +39,7 @@ class PopulationUniques(Risk):
     0.078
     """
 
+    memory: ClassVar[Memory] = "none"
     model: Literal["dankar", "pitman", "zayatz", "snb"] = Field(default="dankar", description="the estimator")
     size: int | None = Field(
         default=None, ge=1, description="number of people in the population; else from the weights"
@@ -71,10 +72,8 @@ class PopulationUniques(Risk):
         """Chance of each record to be a population unique, and whether it is unique in the sample."""
         import polars as pl
 
-        from celosia.views.keys import Keys
-
-        keys = Keys.of(table)
-        alone = keys.spread(keys.counts == 1, suppressed=False)
+        classes = table.classes
+        alone = classes.on_records(classes.histogram.persons == 1, suppressed=False)
         return pl.DataFrame({"risk": np.where(alone, self._estimable(table).stays, 0.0), "unique": alone})
 
     def _estimable(self, table: Table) -> Estimate:
@@ -85,14 +84,14 @@ class PopulationUniques(Risk):
 
     def _estimate(self, table: Table, model: str) -> Estimate:
         from celosia.mathematics.disclosure.uniqueness.population_uniqueness import ESTIMATORS
-        from celosia.views.keys import Keys, population_size
+        from celosia.views.population import population_size
 
         def make() -> Estimate:
-            keys = Keys.of(table)
-            sizes = keys.counts
+            classes = table.classes
+            sizes = classes.histogram.persons
             if not len(sizes):
                 raise NotApplicable("population-uniques: the table has no records that are not suppressed.")
-            if (keys.closed < 0).any():
+            if (classes.codes < 0).any():
                 raise NotApplicable("population-uniques: missing values must be read as a category of their own.")
             N = population_size(table, self.size)
             return ESTIMATORS[model](sizes, N, np.random.default_rng(self.seed))

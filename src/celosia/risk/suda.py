@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Risk
+from celosia.parts import Memory, Risk
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,6 +43,7 @@ class Suda(Risk):
     [0.0, 0.0, 1.0, 1.0]
     """
 
+    memory: ClassVar[Memory] = "none"
     max_size: int | None = Field(
         default=None, ge=1, description="largest number of columns in a set; all when not given"
     )
@@ -54,17 +55,13 @@ class Suda(Risk):
 
     def value(self, table: Table) -> float:
         """The mean DIS score of the records; 0 without records."""
-        from celosia.views.keys import Keys
-
-        keys = Keys.of(table)
+        persons = table.classes.histogram.persons
         _, dis = self._scores(table)
-        return float((dis * keys.counts).sum() / keys.counts.sum()) if len(keys.counts) else 0.0
+        return float((dis * persons).sum() / persons.sum()) if len(persons) else 0.0
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Mean and highest DIS, the records with a score, and how much each column contributes."""
-        from celosia.views.keys import Keys
-
-        keys = Keys.of(table)
+        classes = table.classes
         scores, dis = self._scores(table)
         return {
             "value": self.value(table),
@@ -73,38 +70,35 @@ class Suda(Risk):
             "records": int((scores.score > 0).sum()),
             "score": float(scores.score.sum()),
             "largest": scores.size,
-            "complete": scores.size == len(keys.names),
-            "contribution": dict(zip(keys.names, scores.by_column.tolist(), strict=True)),
+            "complete": scores.size == len(classes.histogram.names),
+            "contribution": dict(zip(classes.histogram.names, scores.by_column.tolist(), strict=True)),
         }
 
     def records(self, table: Table) -> pl.DataFrame:
         """Score, DIS, number and smallest size of the minimal sample uniques, and the share of each column."""
         import polars as pl
 
-        from celosia.views.keys import Keys
-
-        keys = Keys.of(table)
+        classes = table.classes
         scores, dis = self._scores(table)
         columns: dict[str, NDArray[Any]] = {
-            "score": keys.spread(scores.score),
-            "dis": keys.spread(dis),
-            "sets": keys.spread(scores.sets),
-            "smallest": keys.spread(scores.smallest),
+            "score": classes.on_records(scores.score, suppressed=0),
+            "dis": classes.on_records(dis, suppressed=0),
+            "sets": classes.on_records(scores.sets, suppressed=0),
+            "smallest": classes.on_records(scores.smallest, suppressed=0),
         }
-        for j, name in enumerate(keys.names):
-            columns[f"{name} contribution"] = keys.spread(scores.contribution[:, j])
+        for j, name in enumerate(classes.histogram.names):
+            columns[f"{name} contribution"] = classes.on_records(scores.contribution[:, j], suppressed=0)
         return pl.DataFrame(columns)
 
     def _scores(self, table: Table) -> tuple[Scores, NDArray[np.float64]]:
         from celosia.mathematics.kernels.grouping.suda import unique_scores
         from celosia.risk.suda_scores import Scores, dis, set_points
-        from celosia.views.keys import Keys
 
         def make() -> tuple[Scores, NDArray[np.float64]]:
-            keys = Keys.of(table)
-            m = len(keys.names)
+            classes = table.classes
+            m = len(classes.histogram.names)
             points = set_points(m, self.weighting)
-            summed = unique_scores(keys.closed, keys.counts, points, self.max_size, keys.owners())
+            summed = unique_scores(classes.codes, classes.histogram.persons, points, self.max_size, classes.owners())
             if self.max_size is None and summed.size < m:
                 warnings.warn(
                     f"suda: only sets of up to {summed.size} of the {m} quasi-identifiers were looked for, because all "
@@ -112,7 +106,7 @@ class Suda(Risk):
                     stacklevel=2,
                 )
             scores = Scores.of(summed.score, summed.parts, summed.sets, summed.smallest, summed.size)
-            in_pairs = int(keys.counts[keys.counts == 2].sum())
+            in_pairs = int(classes.histogram.persons[classes.histogram.persons == 2].sum())
             return scores, dis(scores.score, m, in_pairs, self.sampling_fraction)
 
         return table.cached(("suda", self.max_size, self.sampling_fraction, self.weighting), make)

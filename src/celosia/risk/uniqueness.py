@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.data.schema import Missing
 from celosia.errors import NotApplicable
 from celosia.parts import BoundedByRows, Memory, Risk
 from celosia.views.uniques import unique_share
@@ -100,18 +99,9 @@ def _profile(table: Table, subsets: list[tuple[str, ...]]) -> list[dict[str, Any
 
 def _subset_sizes(table: Table, subsets: list[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], Floats, Floats]]:
     """Frequencies and records of the classes on each subset, from the combinations of all quasi-identifiers."""
-    from celosia.views.keys import Keys
-
-    by_person = table.schema.person is not None and table.memory() is not None
-    if by_person or table.schema.reading() != Missing.CATEGORY:
-        keys = Keys.of(table)
-        for subset in subsets:
-            part = keys.over([keys.names.index(name) for name in subset])
-            yield subset, part.frequencies(), part.counts.astype(np.float64)
-        return
-    for subset in subsets:  # counting in the histogram leaves the rows where they are
-        size = table.classes.sizes_over(subset).astype(np.float64)
-        yield subset, size, size
+    for subset in subsets:
+        frequency, size = table.classes.over(subset)
+        yield subset, frequency, size.astype(np.float64)
 
 
 def _row(subset: tuple[str, ...], frequency: Floats, size: Floats) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.classes import number
-from celosia.parts import Risk
+from celosia.histogram import number
+from celosia.parts import Memory, Risk
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,17 +37,16 @@ class UnsafeCells(Risk):
     (0.5, [1, 1, 2])
     """
 
+    memory: ClassVar[Memory] = "none"
     k: int = Field(default=3, ge=2, description="smallest safe number of records in a cell")
     ways: int = Field(default=3, ge=1, le=4, description="largest number of columns of a table")
     examples: ClassVar = ({"k": 2}, {"k": 3, "ways": 1})
 
     def value(self, table: Table) -> float:
         """The share of records that are in an unsafe cell."""
-        from celosia.views.keys import Keys
-
-        keys = Keys.of(table)
+        persons = table.classes.histogram.persons
         hit, _ = self._count(table)
-        return float(keys.counts[hit > 0].sum() / keys.counts.sum()) if len(keys.counts) else 0.0
+        return float(persons[hit > 0].sum() / persons.sum()) if len(persons) else 0.0
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """The share, and the number of unsafe cells of each table that has some."""
@@ -59,9 +58,7 @@ class UnsafeCells(Risk):
         """In how many tables each record is in an unsafe cell."""
         import polars as pl
 
-        from celosia.views.keys import Keys
-
-        return pl.DataFrame({"unsafe": Keys.of(table).spread(self._count(table)[0])})
+        return pl.DataFrame({"unsafe": table.classes.on_records(self._count(table)[0], suppressed=0)})
 
     def tables(self, table: Table) -> pl.DataFrame:
         """One row per table: its columns, its non-empty cells, the unsafe ones, and the records in them."""
@@ -70,23 +67,21 @@ class UnsafeCells(Risk):
         return pl.DataFrame(self._count(table)[1], orient="row")
 
     def _count(self, table: Table) -> tuple[NDArray[np.int64], list[dict[str, Any]]]:
-        from celosia.views.keys import Keys
-
         def make() -> tuple[NDArray[np.int64], list[dict[str, Any]]]:
-            keys = Keys.of(table)
-            codes = keys.closed.astype(np.int64)
-            hit = np.zeros(len(keys.counts), dtype=np.int64)
+            classes = table.classes
+            codes = classes.codes.astype(np.int64)
+            hit = np.zeros(len(classes.histogram.persons), dtype=np.int64)
             rows = []
-            for ways in range(1, min(self.ways, len(keys.names)) + 1):
-                for columns in combinations(range(len(keys.names)), ways):
+            for ways in range(1, min(self.ways, len(classes.histogram.names)) + 1):
+                for columns in combinations(range(len(classes.histogram.names)), ways):
                     cell = _cells(codes[:, columns])
-                    size = keys.sizes(cell)
+                    size = classes.persons_in(cell)
                     unsafe = (cell >= 0) & (size[cell] < self.k) if len(size) else np.zeros(len(cell), dtype=bool)
                     hit += unsafe
                     few = (size > 0) & (size < self.k)
                     rows.append(
                         {
-                            "columns": ", ".join(keys.names[j] for j in columns),
+                            "columns": ", ".join(classes.histogram.names[j] for j in columns),
                             "ways": ways,
                             "cells": int((size > 0).sum()),
                             "unsafe": int(few.sum()),

@@ -245,7 +245,7 @@ def _verdict(release: Release) -> str:
     if not release.holds:
         return "A requirement does NOT hold: do not publish."
     empty = [change.name for change in release.changes if change.after.form == "nothing"]
-    if release.table.classes.nothing_told:
+    if release.table.classes.all_suppressed:
         return (
             "The requirements hold only because nothing is left: every quasi-identifier of every record is suppressed "
             f"({', '.join(empty)}). Ask for less."

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from celosia.classes import ClassCounts, Classes, Encoded, Followed, Rows, Sensitive, encode
+from celosia.classes import ClassCounts, EquivalenceClasses, Lineage, Rows, Sensitive, TableCounts
 from celosia.data.engines import engine_named
-from celosia.data.engines.engine import HIDDEN, RECORD, ROWS, Engine
+from celosia.data.engines.engine import HIDDEN, RECORD, Engine
 from celosia.data.engines.fingerprint import BLOCK
+from celosia.data.engines.row_codes import ROWS
 from celosia.data.frames import Around, handed_back
 from celosia.data.schema import Kind, Schema
 from celosia.errors import DataError, SchemaError
+from celosia.histogram import Encoded, Histogram, encode
 from celosia.show.blocks import Shown
 from celosia.table.showing import attended, description, preview, preview_html
 from celosia.table.source import Same, open_source
@@ -24,15 +26,12 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.classes.holders import Holders
     from celosia.hierarchy import Levels
     from celosia.table.table import Table
-    from celosia.table.tracing import Trace
 
     Change = Callable[[Table], Table]
 
 T = TypeVar("T")
-TRACE = "trace"
 STREAM = "stream"
 
 
@@ -55,8 +54,10 @@ class Asked(Shown):
     """The input table, whose distributions the models compare with; None for an input table."""
     changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict, repr=False)
     """For each column what was done to its values since the input, so that it can be done to those of the input too."""
-    lineage: object = field(default_factory=object, repr=False)
+    family: object = field(default_factory=object, repr=False)
     """Tables that descend from one input share it: their record ids mean the same."""
+    lineage: Lineage | None = field(default=None, repr=False)
+    """How the rows follow from those of a counted table; None where that is not known."""
     ordered: bool = False
     """Whether the order of the rows can be trusted: true for frames in memory, false for files and synthetic rows."""
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -79,16 +80,7 @@ class Asked(Shown):
         )
 
     def __len__(self) -> int:
-        memory = self.memory()
-        return self.cached("rows", self._count) if memory is None else len(memory)
-
-    def _count(self) -> int:
-        if self.trace is None:
-            return self.engine.rows(self.rows.frame)
-        if not any(step.drops for step in self.trace.steps):
-            return len(self.trace.base)
-        followed = self.trace.followed(self.schema.quasi)
-        return self.engine.rows(self.rows.frame) if followed is None else int(followed.patterns.rows.sum())
+        return self.counts.length
 
     def __repr__(self) -> str:
         lines = description(self)
@@ -124,7 +116,7 @@ class Asked(Shown):
         if self.origin == "spark":
             return engine_named(self.origin).accept(self.polars())
         first = self if self.start is None else self.start
-        places = self.ids() if first.lineage is self.lineage else None
+        places = self.ids() if first.family is self.family else None
         return handed_back(self.polars(), self.origin, self.around, first.polars_types(), places)
 
     def streamed(self) -> pl.LazyFrame:
@@ -172,11 +164,11 @@ class Asked(Shown):
 
     def encoded(self, name: str) -> Encoded:
         """A column as codes in the order of its kind, a missing value last, in the order of the records."""
-        coded = self.classes.coded
-        if coded is not None:
-            return coded.column(name)
-        info = self.schema[name]
-        return self.cached(("encoded", name), lambda: encode(self.column(name), info.kind, info.order))
+        self._check_column(name)
+        codes = self.counts.codes
+        if codes is not None:
+            return codes.column(name)
+        return self.cached(("encoded", name), lambda: encode(self.column(name), self.schema[name].value_order))
 
     def counted(self, name: str) -> Sensitive:
         """A sensitive column as codes over its domain, with the distribution of the input table."""
@@ -208,13 +200,13 @@ class Asked(Shown):
 
     def _fingerprint(self) -> bytes:
         in_order = self.start is None and self.engine.keeps_order  # as they were read: no ids, nothing to sort
-        kept = self.classes.kept if in_order else None
-        if kept is None:
+        stored = self.counts.stored if in_order else None
+        if stored is None:
             frame = self.engine.select(self.rows.frame, self.names) if in_order else self.rows.frame
             return self.engine.fingerprint(frame, self.names)
-        others = [name for name in self.names if name not in kept.domains]
+        others = [name for name in self.names if name not in stored.domains]
         frame = self.engine.streamed(self.engine.select(self.rows.frame, others), rows=len(self)) if others else None
-        return kept.fingerprint(self.names, frame)
+        return stored.fingerprint(self.names, frame)
 
     def tally(self, name: str) -> pl.DataFrame:
         """The different values of a column with their numbers of rows (``ROWS``)."""
@@ -222,28 +214,27 @@ class Asked(Shown):
 
         if self.memory() is not None:
             return self.column(name).to_frame().group_by(name).agg(pl.len().alias(ROWS))
-        if self.trace is not None and self.trace.keeps(name):
-            return self.trace.base.tally(name)
-        counted = self.classes.patterns([name], everyone=True)
+        counted = self.count([name], rows_only=True)
         return counted.cells.with_columns(pl.Series(ROWS, counted.rows))
 
     def having(self, names: Sequence[str]) -> Any:
         """A frame of the engine with these columns as they are, in which as little as possible has to be computed."""
-        kept = self.trace is not None and all(self.trace.keeps(name) for name in names)
-        return self.trace.base.rows.frame if kept and self.trace is not None else self.rows.frame
+        kept = self.lineage is not None and all(self.lineage.keeps_column(name) for name in names)
+        return self.lineage.base.rows.frame if kept and self.lineage is not None else self.rows.frame
 
     def afar(self, name: str) -> bool:
         """Whether the different values of a column are too many for the engine to bring into memory.
 
         Never where they were listed, or follow from those of the input, which are here anyway.
         """
-        trace, engine = self.trace, self.engine
+        lineage, engine = self.lineage, self.engine
         if engine.local or self.memory() is not None or len(self) <= engine.most:
             return False
-        changed = trace is not None and trace.touches(name)
-        if trace is not None and (name not in trace.unknown if changed else name in trace.base.classes.listed):
-            return False
-        return name not in self.classes.listed and self.different(name) > engine.most
+        if lineage is not None:
+            changed = lineage.changes_column(name)
+            if name not in lineage.rewritten if changed else name in lineage.base.domains:
+                return False
+        return name not in self.counts.domains and self.different(name) > engine.most
 
     def different(self, name: str) -> int:
         """How many different values a column has, a missing one being one of them; they stay where the rows are."""
@@ -258,19 +249,28 @@ class Asked(Shown):
     # Classes and frequencies, each computed once.
 
     @property
-    def classes(self) -> Classes:
-        """The equivalence classes: what every measurement of this table rests on."""
-        return self.cached(
-            "classes",
-            lambda: Classes(self.rows, self.memory, self._before, self._followed, handed=self._holders),
-        )
+    def counts(self) -> TableCounts:
+        """The histograms of this table, each counted once."""
+        return self.cached("counts", lambda: TableCounts(self.rows, self.lineage))
 
-    def _before(self, column: str) -> tuple[Classes, Classes] | None:
-        """The classes of the input, as a column was read and as the steps since would have it there."""
+    def count(self, names: Sequence[str], *, suppressed: bool = True, rows_only: bool = False) -> Histogram:
+        """Count the combinations of some columns; without ``suppressed`` those of rows that belong to a class.
+
+        ``rows_only``: persons and weights are not needed.
+        """
+        return self.counts.histogram(names, suppressed=suppressed, rows_only=rows_only)
+
+    @property
+    def classes(self) -> EquivalenceClasses:
+        """The equivalence classes: what every measurement of this table rests on."""
+        return self.cached("classes", lambda: EquivalenceClasses(self.counts, self._compared))
+
+    def _compared(self, column: str) -> tuple[TableCounts, TableCounts] | None:
+        """The counts of the input, as a column was read and as the steps since would have it there."""
         if self.start is None or column not in self.start.schema:
             return None
         mapped = functools.reduce(lambda table, change: change(table), self.changes.get(column, ()), self.start)
-        return self.start.classes, mapped.classes
+        return self.start.counts, mapped.counts
 
     def sizes(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """For each class (or pattern): the frequency of its records, and how many records it has."""
@@ -289,11 +289,11 @@ class Asked(Shown):
         self, sensitive: Sequence[str | None] = (), people: Any = None
     ) -> tuple[pl.DataFrame, ClassCounts]:
         """The quasi-identifiers of each class, and the classes as arrays of counts in the same order."""
-        keys, counts = self.classes.keyed(self._sensitive(sensitive))
+        counts = self.classes.keyed(self._sensitive(sensitive))
         if people is not None:
             inside, outside, total = self.cached(("population", Same(people)), lambda: self._population(people))
             counts = replace(counts, population=inside, population_outside=outside, population_total=total)
-        return keys.cells, counts
+        return self.classes.histogram.cells, counts
 
     def _population(self, people: Any) -> tuple[NDArray[np.int64], int, int]:
         from celosia.classes.population import population_counts
@@ -302,7 +302,7 @@ class Asked(Shown):
         own = population.schema.person or self.schema.person
         person = own if own in population.names else None
         described = population.with_schema(Schema.of(quasi=self.schema.need_quasi(), person=person))
-        return population_counts(self.classes, described.classes)
+        return population_counts(self.classes, described.counts)
 
     def on_records(self, values: NDArray[Any], *, suppressed: Any) -> NDArray[Any]:
         """What each class has (in the order of :meth:`keyed_counts`), given to its records in table order.
@@ -312,19 +312,22 @@ class Asked(Shown):
         >>> table.on_records(table.class_counts().size, suppressed=0).tolist()
         [2, 1, 2]
         """
-        return self.classes.spread(values, suppressed)
+        return self.classes.on_records(values, suppressed=suppressed)
 
     def frequencies(self, weight: bool = False) -> NDArray[np.float64]:
         """Frequency of each record in table order under the declared reading of missing values; 0 when suppressed."""
-        return self.cached(("frequencies", weight), lambda: self.classes.frequencies(weigh=weight))
+        classes = self.classes
+        return self.cached(
+            ("frequencies", weight), lambda: classes.on_records(classes.frequencies(weighted=weight), suppressed=0.0)
+        )
 
     def suppressed(self) -> int:
         """How many records are suppressed."""
-        return self.classes.suppressed
+        return self.counts.suppressed
 
     def suppressed_mask(self) -> NDArray[np.bool_]:
         """Which records are suppressed, in table order."""
-        return self.classes.mask
+        return self.counts.mask
 
     def _sensitive(self, names: Sequence[str | None]) -> tuple[str, ...]:
         columns = [column for name in names for column in self.schema.need_sensitive(name)]
@@ -334,12 +337,7 @@ class Asked(Shown):
 
     def memory(self) -> pl.DataFrame | None:
         """All columns in the order of the records, where the engine has them in memory; collected once."""
-        return self.cached("memory", self._memory)
-
-    def _memory(self) -> pl.DataFrame | None:
-        if not self.engine.resident(self.rows.frame):
-            return None
-        return self.engine.collect(self.engine.ordered(self.rows.frame) if self._has(RECORD) else self.rows.frame)
+        return self.counts.frame
 
     def _collect(self, names: Sequence[str]) -> pl.DataFrame:
         memory = self.memory()
@@ -352,26 +350,12 @@ class Asked(Shown):
     @property
     def large(self) -> bool:
         """Whether the table is known, without counting rows, to have more cells than are kept in memory."""
-        if self.trace is None or self.trace.base.memory() is not None:
+        if self.lineage is None or self.lineage.base.frame is not None:
             return False
         return self._beyond_room()
 
     def _beyond_room(self) -> bool:
         return len(self) * len(self.engine.types(self.rows.frame)) > self.engine.room
-
-    @property
-    def trace(self) -> Trace | None:
-        """How this table follows from the combinations of its input; None where that is not known."""
-        trace: Trace | None = self._cache.get(TRACE)
-        return trace
-
-    def _followed(self, names: Sequence[str]) -> Followed | None:
-        """The combinations as they are now, with their rows."""
-        return None if self.trace is None or not self.trace.steps else self.trace.followed(names)
-
-    def _holders(self, names: Sequence[str]) -> Holders | None:
-        """Their persons."""
-        return None if self.trace is None or not self.trace.steps else self.trace.holders(names)
 
     def _has(self, name: str) -> bool:
         return name in self.engine.types(self.rows.frame)
@@ -380,4 +364,4 @@ class Asked(Shown):
         self.schema[name]
 
 
-__all__ = ["STREAM", "TRACE", "Asked"]
+__all__ = ["STREAM", "Asked"]

@@ -152,7 +152,7 @@ def _cells(table: Table, name: str) -> tuple[list[str | None], np.ndarray[tuple[
     import polars as pl
 
     if table.memory() is None:
-        patterns = table.classes.patterns([name])
+        patterns = table.count([name], suppressed=False, rows_only=True)
         cells = pl.DataFrame({"cell": _cell_texts(patterns.cells[name]), "rows": patterns.rows})
         counted = cells.group_by("cell").agg(pl.col("rows").sum()).sort("rows", "cell", descending=[True, False])
         return counted["cell"].to_list(), counted["rows"].to_numpy()
@@ -164,7 +164,7 @@ def _altered(original: Table, protected: Table, name: str) -> float | None:
     """The share of the cells of the original that changed or are gone."""
     pairs = paired_counts(original, protected, [name])
     if pairs is not None:
-        return (len(original) - int(pairs.patterns.rows[pairs.alike(name)].sum())) / max(1, len(original))
+        return (len(original) - int(pairs.rows[pairs.unchanged(name)].sum())) / max(1, len(original))
     try:
         rows = positions(original, protected)
     except NotApplicable:
@@ -180,7 +180,7 @@ def _kept_alike(original: Table, protected: Table, name: str) -> bool:
 
     pairs = paired_counts(original, protected, [name])
     if pairs is not None:
-        return bool((pairs.alike(name) | ~pairs.unmarked).all())
+        return bool((pairs.unchanged(name) | pairs.suppressed).all())
     try:
         rows = positions(original, protected)
     except NotApplicable:

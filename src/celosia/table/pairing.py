@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.classes import Followed
+    from celosia.classes import Derived
 
 DECIMALS = 6
 """Most decimals that a column of numbers is said to have."""
@@ -31,7 +31,7 @@ SAME = 1e-6
 
 def positions(original: Table, protected: Table) -> NDArray[np.int64]:
     """For each protected record the position of its original record."""
-    if original.lineage is protected.lineage:
+    if original.family is protected.family:
         key = ("positions", original.rows)
         return protected.cached(key, lambda: np.searchsorted(original.ids(), protected.ids()).astype(np.int64))
     if original.ordered and protected.ordered and len(original) == len(protected):
@@ -67,15 +67,16 @@ def paired_numbers(
     return original.numeric(names)[rows], protected.numeric(names)
 
 
-def paired_counts(original: Table, protected: Table, names: Sequence[str]) -> Followed | None:
-    """The combinations of those of these columns that steps changed, and of more, with how many rows have each.
+def paired_counts(original: Table, protected: Table, names: Sequence[str]) -> Derived | None:
+    """Return what became of the combinations of those of these columns that steps changed.
 
     For a table that is not in memory, and whose steps gave equal cells to equal cells; None for others.
     """
-    trace = protected.trace
-    if protected.memory() is not None or trace is None or trace.base.rows is not original.rows:
+    lineage = protected.lineage
+    if protected.memory() is not None or lineage is None or lineage.base.rows is not original.rows:
         return None
-    return trace.followed([name for name in names if trace.touches(name)] or original.schema.quasi)
+    changed = [name for name in names if lineage.changes_column(name)]
+    return lineage.derive(changed or original.schema.quasi, rows_only=True)
 
 
 def same_numbers(table: Table, name: str, before: Any, after: Any) -> Any:
@@ -146,7 +147,7 @@ def pair(
     if key is not None:
         original, protected = (table.with_schema(_without_key(table.schema, key)) for table in (original, protected))
         return original, by_key(original, protected, key)
-    if original.lineage is protected.lineage:
+    if original.family is protected.family:
         return original, protected
     if by is not None:
         if len(original) != len(protected):
@@ -207,9 +208,7 @@ def by_index(original: Table, protected: Table) -> Table:
     Fewer rows that are numbered from 0 may have been numbered again: they are not paired.
     """
     ours, theirs = original.around.index, protected.around.index
-    alike = (
-        hasattr(ours, "get_indexer") and hasattr(theirs, "get_indexer") and original.lineage is not protected.lineage
-    )
+    alike = hasattr(ours, "get_indexer") and hasattr(theirs, "get_indexer") and original.family is not protected.family
     if not alike or not ours.is_unique or not theirs.is_unique:
         return protected
     places = ours.get_indexer(theirs)
@@ -228,4 +227,4 @@ def by_ids(original: Table, protected: Table, ids: NDArray[np.int64]) -> Table:
     frame = protected.engine.accept(data)
     rows = replace(protected.rows, frame=frame)
     whose = replace(protected, origin=original.origin, around=original.around)
-    return replace(whose, rows=rows, lineage=original.lineage, start=original, _cache={})
+    return replace(whose, rows=rows, family=original.family, lineage=None, start=original, _cache={})

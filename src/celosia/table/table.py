@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.classes import STAR, Rows
+from celosia.classes import STAR, Lineage, Rows
 from celosia.classes.rows import all_missing
 from celosia.data.engines.engine import RECORD, SUPPRESSED, Engine, as_text, unsigned
 from celosia.data.schema import Role, Schema
 from celosia.errors import DataError
 from celosia.show.blocks import Block, change_blocks, table_blocks
-from celosia.table.asking import STREAM, TRACE, Asked
+from celosia.table.asking import STREAM, Asked
+from celosia.table.materialise import Materialised
 from celosia.table.showing import headline
-from celosia.table.tracing import Trace
 from celosia.table.verbs import Verbs
-from celosia.table.weaving import Weaving
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -56,7 +55,7 @@ class Table(Verbs, Asked):
         if self._has(RECORD):
             return self
         numbered = self._again(self.engine.identify(self.rows.frame))
-        return numbered if self.trace is None else numbered._traced(self, lambda trace: trace)
+        return replace(numbered, lineage=self.lineage)
 
     def with_columns(self, columns: Mapping[str, nw.Expr]) -> Table:
         """Columns replaced by Narwhals expressions of themselves; runs on every engine, row by row."""
@@ -66,8 +65,8 @@ class Table(Verbs, Asked):
         def change(engine: Engine, frame: Any) -> Any:
             return unsigned(engine.with_columns(frame, columns), columns)
 
-        changed = self._with(change(self.engine, self.rows.frame))._traced(
-            self, lambda trace: trace.then(columns, change)
+        changed = self._with(change(self.engine, self.rows.frame))._followed(
+            self, lambda lineage: lineage.then(columns, change)
         )
         return changed._mapped({name: (lambda table: table.with_columns(columns)) for name in columns})
 
@@ -88,7 +87,7 @@ class Table(Verbs, Asked):
         changed = table._with(wide.drop(*(f"__new__{name}" for name in new.columns)).to_native())
         for name, series in new.to_dict().items():
             changed._cache["column", name] = series
-        return changed._rebound()._traced(self, lambda trace: trace.without(new.columns))._drawn(new.columns)
+        return changed._rebound()._followed(self, lambda lineage: lineage.rewrite(new.columns))._drawn(new.columns)
 
     def map(self, name: str, values: Sequence[Any] | pl.Series, labels: Sequence[Any] | pl.Series) -> Table:
         """A column replaced through a small table of values and labels; a value that it lacks becomes missing."""
@@ -106,7 +105,7 @@ class Table(Verbs, Asked):
             return unsigned(engine.map(frame, name, small[name], small["label"]), [name])
 
         mapped = table._with(change(self.engine, table.rows.frame))._rebound()
-        mapped._traced(self, lambda trace: trace.then([name], change))
+        mapped = mapped._followed(self, lambda lineage: lineage.then([name], change))
         return mapped._mapped({name: lambda table: table.map(name, values, labels)})
 
     def batched(
@@ -136,7 +135,7 @@ class Table(Verbs, Asked):
 
     def reworked(self, frame: Any, names: Sequence[str]) -> Table:
         """The same records in a frame of their ids and cells, with new cells in these columns."""
-        return self._with(frame)._rebound()._traced(self, lambda trace: trace.without(names))._drawn(names)
+        return self._with(frame)._rebound()._followed(self, lambda lineage: lineage.rewrite(names))._drawn(names)
 
     def drop(self, names: Sequence[str]) -> Table:
         """Without these columns."""
@@ -146,8 +145,7 @@ class Table(Verbs, Asked):
             return self
         kept = [name for name in self.engine.types(self.rows.frame) if name not in set(names)]
         frame = self.engine.select(self.rows.frame, kept)
-        fewer = replace(self, rows=Rows(self.engine, frame, self.schema.keep(kept)), _cache={})
-        return fewer if self.trace is None else fewer._traced(self, lambda trace: trace)
+        return replace(self, rows=Rows(self.engine, frame, self.schema.keep(kept)), _cache={})
 
     def take(self, ids: NDArray[np.int64]) -> Table:
         """Only the records with these ids."""
@@ -185,7 +183,7 @@ class Table(Verbs, Asked):
         marked = self.identified()
         columns = [*keys, *blank]
         done = marked._with(change(self.engine, marked.rows.frame))
-        return done._traced(self, lambda trace: trace.then(columns, change, drops=drop))
+        return done._followed(self, lambda lineage: lineage.then(columns, change, drops_rows=drop))
 
     def readings(self) -> list[Table]:
         """The table in every way that models and risks take the worse number of (:mod:`celosia.classes.classes`).
@@ -199,7 +197,7 @@ class Table(Verbs, Asked):
     def _readings(self) -> list[Table]:
         names = self._sensitive_cells()
         apart = [self._single(self), *([self._one_class(names)] if names and 0 < self.suppressed() < len(self) else [])]
-        if self.classes.unidentified < 2:
+        if self.counts.unidentified < 2:
             return apart
         return [*(table._each_unknown() for table in apart), *apart]
 
@@ -210,14 +208,14 @@ class Table(Verbs, Asked):
 
     def _one_class(self, names: Sequence[str]) -> Table:
         """The table with the suppressed records that show a sensitive value as a class of their own."""
-        mark = self.classes.mark
+        mark = self.counts.mark
 
         def change(engine: Engine, frame: Any) -> Any:
             return engine.with_columns(frame, {SUPPRESSED: mark & all_missing(names)})
 
         view = self._again(change(self.engine, self.rows.frame))
         view = replace(view, rows=replace(view.rows, stars=(), single=True))
-        return view._traced(self, lambda trace: trace.then([*self.schema.quasi, *names], change))
+        return view._followed(self, lambda lineage: lineage.then([*self.schema.quasi, *names], change))
 
     def _each_unknown(self) -> Table:
         """The table with each row that has no person's id as a person of its own, in the input table too."""
@@ -229,7 +227,7 @@ class Table(Verbs, Asked):
         named = nw.when(nw.col(person).is_null()).then(alone).otherwise(identified)
         frame = self.engine.with_columns(table.rows.frame, {person: named})
         start = None if self.start is None else self.start._each_unknown()
-        return replace(self, rows=replace(self.rows, frame=frame, single=True), start=start, _cache={})
+        return replace(self, rows=replace(self.rows, frame=frame, single=True), start=start, lineage=None, _cache={})
 
     def blank_suppressed(self, models: Sequence[Model]) -> Table:
         """Empty the sensitive cells of suppressed records where a requirement does not hold with them as a class."""
@@ -237,7 +235,7 @@ class Table(Verbs, Asked):
         some = names and 0 < self.suppressed() < len(self)
         if not some or all(model.holds(self) for model in models):
             return self
-        mark = self.classes.mark
+        mark = self.counts.mark
 
         def change(engine: Engine, frame: Any) -> Any:
             import narwhals as nw
@@ -245,7 +243,7 @@ class Table(Verbs, Asked):
             return engine.with_columns(frame, {name: nw.when(~mark).then(nw.col(name)) for name in names})
 
         done = self._with(change(self.engine, self.rows.frame))
-        return done._traced(self, lambda trace: trace.then([*self.schema.quasi, *names], change))
+        return done._followed(self, lambda lineage: lineage.then([*self.schema.quasi, *names], change))
 
     def _sensitive_cells(self) -> list[str]:
         """Sensitive columns that a suppressed record still shows."""
@@ -253,7 +251,7 @@ class Table(Verbs, Asked):
 
     def unmarked(self) -> Table:
         """Without the marks of suppressed records where every record shows nothing but stars: as in the file."""
-        if not (0 < self.suppressed() < len(self) and self.classes.nothing_told):
+        if not (0 < self.suppressed() < len(self) and self.counts.all_suppressed):
             return self
         names = [name for name in self.engine.types(self.rows.frame) if name != SUPPRESSED]
         return self._with(self.engine.select(self.rows.frame, names))
@@ -276,15 +274,17 @@ class Table(Verbs, Asked):
         """A table of new rows under the same schema: no record of it belongs to a record of this one."""
         new = self.engine.identify(self.engine.accept(unsigned(frame)))
         bound = self.schema.keep(frame.columns).bind(self.engine.kinds(new))
-        drawn = replace(self._with(new), rows=Rows(self.engine, new, bound), lineage=object(), ordered=False)
+        drawn = replace(self._with(new), rows=Rows(self.engine, new, bound), family=object(), ordered=False)
         return drawn._drawn(frame.columns)
 
     def computed(self) -> Table:
         """The same table with what was asked of it done once, so that no measure has to do it again."""
         if self.large:
             return self
-        done = self._again(self.engine.materialised(self.rows.frame))
-        done._cache.update({key: value for key, value in self._cache.items() if key != "polars"})
+        done = replace(self._again(self.engine.materialised(self.rows.frame)), lineage=self.lineage)
+        counted = "counts" in self._cache and self.counts.is_asked
+        left = {"polars"} if counted else {"polars", "counts", "classes"}
+        done._cache.update({key: value for key, value in self._cache.items() if key not in left})
         return done
 
     def shuffled(self, stream: Stream, domains: Mapping[str, pl.Series] | None = None) -> Table:
@@ -296,21 +296,21 @@ class Table(Verbs, Asked):
         if not self.large:
             return self.arranged(self.engine.materialised(frame))
         done = self.arranged(frame)  # to count the rows would be to shuffle them
-        if self.engine.local and Weaving.of(self) is not None:
+        if Materialised.of(self) is not None:
             # made again when the rows are asked for: until then, and after, it would take memory
-            done._cache[STREAM] = lambda: Weaving.shuffling(self, stream)
+            done._cache[STREAM] = lambda: Materialised.shuffled_rows(self, stream)
         return done
 
     def arranged(self, frame: Any) -> Table:
         """The same records in a frame that has them in another order; what is known of them is kept."""
         done = replace(self, rows=replace(self.rows, frame=frame), _cache={})
-        kept = ("classes", TRACE, "rows", "names", "types")
+        kept = ("classes", "counts", "names", "types")
         done._cache.update({key: self._cache[key] for key in kept if key in self._cache and self.memory() is None})
         return done
 
     def with_schema(self, schema: Schema) -> Table:
         """The same rows, described in another way."""
-        return replace(self, rows=Rows.described(self.engine, self.rows.frame, schema), _cache={})
+        return replace(self, rows=Rows.described(self.engine, self.rows.frame, schema), lineage=None, _cache={})
 
     def joined(self, names: Sequence[str]) -> Table:
         """The same rows with further quasi-identifiers; the same records are suppressed."""
@@ -328,18 +328,16 @@ class Table(Verbs, Asked):
 
     def _again(self, frame: Any) -> Table:
         """The same records in another frame."""
-        return replace(self, rows=Rows(self.engine, frame, self.schema), _cache={})
+        return replace(self, rows=Rows(self.engine, frame, self.schema), lineage=None, _cache={})
 
     def _with(self, frame: Any) -> Table:
         """What a change made of this table."""
         return replace(self._again(frame), start=self.first)
 
-    def _traced(self, former: Table, more: Callable[[Trace], Trace]) -> Table:
-        """The same table, which remembers how it follows from the combinations of a former one."""
-        trace = former.trace or (Trace(former) if former.start is None else None)
-        if trace is not None:
-            self._cache[TRACE] = more(trace)
-        return self
+    def _followed(self, former: Table, more: Callable[[Lineage], Lineage]) -> Table:
+        """The same table with its lineage: that of a former table and one more step."""
+        lineage = former.lineage or (Lineage(former.counts) if former.start is None else None)
+        return self if lineage is None else replace(self, lineage=more(lineage))
 
     def _mapped(self, changes: Mapping[str, Change]) -> Table:
         """The same table that remembers what was done to the values of some columns."""
@@ -350,7 +348,9 @@ class Table(Verbs, Asked):
         """The same table with columns that no values of the input lead to: they are compared with what they are now."""
         kept = [name for name in names if name not in self.schema.quasi]
         apart = {*self.names} - {*kept, self.schema.person}
-        now = replace(self.drop([name for name in self.names if name in apart]), start=None, changes={}, history=())
+        now = replace(
+            self.drop([name for name in self.names if name in apart]), start=None, changes={}, history=(), lineage=None
+        )
         return replace(self, changes={**self.changes, **{name: (lambda _: now,) for name in kept}})
 
     def _rebound(self) -> Table:

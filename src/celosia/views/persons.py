@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from celosia.histogram import number
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -29,6 +30,23 @@ def person_codes(table: Table) -> Ints:
     """
     persons = table.persons()
     return np.arange(len(table), dtype=np.int64) if persons is None else persons.astype(np.int64)
+
+
+def person_shares(table: Table) -> NDArray[np.float64]:
+    """For each record 1 over the records of its person in its class, so that a person adds up to one; 0 if suppressed.
+
+    Without a person column every record stands for itself.
+
+    >>> import polars as pl, celosia
+    >>> data = pl.DataFrame({"age": [30, 30, 31], "who": ["a", "a", "a"]})
+    >>> person_shares(celosia.read(data, celosia.Schema.of(quasi=["age"], person="who"))).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    if table.schema.person is None:
+        return (~table.suppressed_mask()).astype(np.float64)
+    pattern = table.classes.place
+    pair = number([pattern + 1, person_codes(table)])
+    return np.where(pattern >= 0, 1.0 / np.bincount(pair)[pair], 0.0)
 
 
 def paired_persons(original: Table, protected: Table) -> tuple[Ints, Ints]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.errors import NotApplicable, ParameterError
+from celosia.errors import DataError, NotApplicable, ParameterError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +34,41 @@ def class_people(table: Table, source: Any, size: int | None) -> NDArray[np.floa
         if size < n:
             counted = "persons" if table.schema.person else "rows"
             raise ParameterError(f"size must be at least the {n} {counted} of the table, got {size}.")
-        return table.classes.pattern_frequencies() * (size / max(1, n))
+        return table.classes.frequencies() * (size / max(1, n))
     if table.schema.weight is not None:
-        return np.maximum(table.classes.pattern_frequencies(weigh=True), table.classes.pattern_frequencies())
+        return np.maximum(table.classes.frequencies(weighted=True), table.classes.frequencies())
     raise NotApplicable("give the population: a table, its size, or a weight column in the schema.")
+
+
+def population_size(table: Table, size: int | None) -> int:
+    """The number of people in the population: as given, or the sum of the sampling weights.
+
+    A person with rows in several classes counts in each of them, in the sample and so in the population.
+    """
+    check_weights(table)
+    histogram = table.classes.histogram
+    records, single = int(histogram.persons.sum()), table.schema.person is None
+    if size is not None:
+        persons = histogram.total
+        if size < persons:
+            counted = "records" if single else "persons"
+            raise DataError(f"the population ({size}) cannot be smaller than the table ({persons} {counted}).")
+        return round(size * records / persons) if persons else size
+    if histogram.weights is None:
+        raise NotApplicable("give the size of the population, or a weight column in the schema.")
+    # the last bits of a sum depend on the order of the records: a half must not be rounded by them
+    return max(records, round(round(float(histogram.weights.sum()), 6)))
+
+
+def check_weights(table: Table) -> None:
+    """Raise if a weight is missing, infinite or not positive."""
+    import narwhals as nw
+
+    if table.schema.weight is None:
+        return
+    value = nw.col(table.schema.weight).cast(nw.Float64)
+    good = (value.is_finite() & (value > 0)).fill_null(value=False)
+    frame = nw.from_native(table.rows.frame).select(bad=(~good).cast(nw.Int64).sum())
+    bad = int(table.engine.collect(frame.to_native())["bad"][0] or 0)
+    if bad:
+        raise DataError(f"weight column {table.schema.weight!r}: {bad} weights are missing, infinite or not positive.")

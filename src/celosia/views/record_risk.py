@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.table.source import Same
-from celosia.views.keys import Keys
+from celosia.views.population import check_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def pattern_risks(
     table: Table, *, exact: bool = False, alpha: float | None = None, population: Any = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Individual risk, sample and population frequency of each pattern of :class:`celosia.views.keys.Keys`."""
+    """Individual risk, sample and population frequency of each pattern of the quasi-identifiers."""
     from celosia.mathematics.disclosure.uniqueness.individual_risk import individual_risk
 
     return table.cached(
@@ -30,12 +30,13 @@ def pattern_risks(
 def _risks(
     table: Table, exact: bool, alpha: float | None, population: Any, formula: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    keys = Keys.of(table)
-    f = keys.frequencies(alpha=alpha)
+    check_weights(table)
+    classes = table.classes
+    f = classes.frequencies(alpha=alpha)
     if population is not None:
-        F = _counted(table, keys, population)
-    elif keys.weights is not None:
-        F = keys.frequencies(weight=True, alpha=alpha)
+        F = _counted(table, population)
+    elif table.schema.weight is not None:
+        F = classes.frequencies(weighted=True, alpha=alpha)
     else:
         F = f
     if not len(f):
@@ -43,12 +44,13 @@ def _risks(
     return np.asarray(formula(f, F, exact), dtype=np.float64), f, F
 
 
-def _counted(table: Table, keys: Keys, population: Any) -> NDArray[np.float64]:
+def _counted(table: Table, population: Any) -> NDArray[np.float64]:
     """Population frequencies counted in a table, per pattern."""
     from celosia.views.population import population_frequencies
 
     people = population_frequencies(table, population, None)
-    first = np.zeros(len(keys.counts), dtype=np.int64)
-    has = keys.pattern >= 0
-    first[keys.pattern[has]] = np.flatnonzero(has)
+    first = np.zeros(len(table.classes.histogram), dtype=np.int64)
+    place = table.classes.place
+    has = place >= 0
+    first[place[has]] = np.flatnonzero(has)
     return people[first]

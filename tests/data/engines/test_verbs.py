@@ -12,7 +12,9 @@ import polars as pl
 import pytest
 
 from celosia.data.engines import engine_named
-from celosia.data.engines.engine import KEY, PERSONS, RECORD, ROWS, WEIGHT
+from celosia.data.engines.engine import RECORD
+from celosia.data.engines.row_codes import ROWS
+from celosia.histogram import Domain
 from celosia.streams import Stream
 
 PEOPLE = pl.DataFrame(
@@ -56,12 +58,12 @@ def test_tallies_count_every_column_with_its_missing_values(people):
 @pytest.mark.on_spark
 def test_a_packed_histogram_counts_combinations_by_one_number(people):
     engine, frame = people
-    domains = {"sex": pl.Series(["F", "M", None]), "age": pl.Series([30, 31, None])}
-    found = engine.packed(frame, domains, weight="weight").sort(KEY)
+    domains = {"sex": Domain(pl.Series(["F", "M", None])), "age": Domain(pl.Series([30, 31, None]))}
+    found = engine.packed(frame, domains, weight="weight")
     # F 30 is 0 * 3 + 0, M missing 1 * 3 + 2, missing 31 2 * 3 + 1
-    assert found[KEY].to_list() == [0, 5, 7]
-    assert found[ROWS].to_list() == [3, 1, 1]
-    assert found[WEIGHT].to_list() == [10.0, 2.0, 3.0]
+    assert found.key.tolist() == [0, 5, 7]
+    assert found.rows.tolist() == [3, 1, 1]
+    assert found.histogram(domains).weights.tolist() == [10.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("size", [255, 256, 257, 70_000])
@@ -71,11 +73,14 @@ def test_a_packed_histogram_has_room_for_every_code(name, size):
     engine = engine_named(name)
     numbers = pl.Series([*range(size - 1), None], dtype=pl.Int64)
     rows = pl.DataFrame({"number": [size - 2, None, 0, None], "text": ["b", "b", "a", "b"], "who": [1, 2, 3, 3]})
-    domains = {"number": numbers, "text": pl.Series(["a", "b"])}
-    found = engine.packed(engine.accept(rows), domains, person="who").sort(KEY)
-    assert found[KEY].to_list() == [0, (size - 2) * 2 + 1, (size - 1) * 2 + 1]
-    assert found[ROWS].to_list() == [1, 1, 2]
-    assert found[PERSONS].to_list() == [1, 1, 2]
+    domains = {"number": Domain(numbers), "text": Domain(pl.Series(["a", "b"]))}
+    expected = [0, (size - 2) * 2 + 1, (size - 1) * 2 + 1]
+    found = engine.packed(engine.accept(rows), domains)
+    assert found.key.tolist() == expected
+    assert found.rows.tolist() == [1, 1, 2]
+    stored = engine.encode(engine.accept(rows), domains, person="who").count(["number", "text"], person=True)
+    assert stored.persons.tolist() == [1, 1, 2]
+    assert stored.cells["number"].to_list() == [0, size - 2, None]
 
 
 @pytest.mark.on_spark

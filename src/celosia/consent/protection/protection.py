@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from celosia.classes import STAR, number
+from celosia.classes import STAR
 from celosia.consent.protection.coarsening import coarsened
 from celosia.consent.protection.tree import Tree, count
 from celosia.errors import ParameterError, RequirementError
+from celosia.histogram import number
 from celosia.parts import Model, build, describe
 from celosia.release.measuring import protect
 from celosia.streams import Stream

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.classes import STAR, group, number
+from celosia.classes import STAR
 from celosia.hierarchy.values import OneOf
+from celosia.histogram import group, number
 
 if TYPE_CHECKING:
     import polars as pl

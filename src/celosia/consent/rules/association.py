@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.classes import encode, group, number
+from celosia.histogram import encode, group, number
 
 if TYPE_CHECKING:
     import polars as pl

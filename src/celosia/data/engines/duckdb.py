@@ -12,13 +12,15 @@ import duckdb
 import narwhals as nw
 import polars as pl
 
-from celosia.data.engines.engine import RECORD, ROWS, Engine, consecutive
-from celosia.data.io.statement import quoted
+from celosia.data.engines.engine import COLLECT_LIMIT, RECORD, Engine, consecutive
+from celosia.data.engines.row_codes import HIGHS, KEY, LOWS, ROWS, KeyCounts, pack_codes
+from celosia.data.io.statement import KEEP_JOIN_ORDER, quoted
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
-    from celosia.data.engines.engine import Domains
+    from celosia.data.engines.engine import Domains, Orders
+    from celosia.histogram import Domain, Histogram
 
 _names = itertools.count()
 BATCH = 100_000
@@ -47,11 +49,6 @@ _SQL_TYPES = {
 
 
 _PLACE = "__place__"
-KEEP_JOIN_ORDER = {"disabled_optimizers": "build_side_probe_side,join_order"}
-"""Settings of a connection under which a join keeps the order of its left side.
-
-DuckDB exchanges the sides where it expects the right one to be longer, and the rows come in another order.
-"""
 
 
 class DuckDB(Engine):
@@ -59,7 +56,6 @@ class DuckDB(Engine):
 
     name: ClassVar[str] = "duckdb"
     keeps_order: ClassVar[bool] = True
-    groups_values: ClassVar[bool] = True
 
     def __init__(self, memory: int | None = None) -> None:
         super().__init__(memory)
@@ -213,20 +209,50 @@ class DuckDB(Engine):
         coded = _replaced(frame, codes) if codes else frame
         return super().coded(coded, {name: values for name, values in domains.items() if name not in codes})
 
+    def count(
+        self,
+        frame: duckdb.DuckDBPyRelation,
+        names: Sequence[str],
+        *,
+        domains: Mapping[str, Domain],
+        orders: Orders,
+        person: str | None = None,
+        weight: str | None = None,
+    ) -> Histogram:
+        """By the values themselves where some are not known: one pass where codes take two, if the result must fit."""
+        new = person is None and self.memory is None and not set(names) <= set(domains)
+        if new and self.rows(frame) * (len(names) + 2) <= COLLECT_LIMIT:
+            return self._count_values(frame, names, orders, person, weight)
+        return super().count(frame, names, domains=domains, orders=orders, person=person, weight=weight)
+
+    def list_domains(
+        self,
+        frame: duckdb.DuckDBPyRelation,
+        names: Sequence[str],
+        further: Sequence[str],
+        domains: Mapping[str, Domain],
+        orders: Orders,
+        *,
+        needed: bool,
+    ) -> dict[str, Domain]:
+        """Nothing where the values themselves will be counted, in one pass."""
+        if not needed and len(further) <= 1 and self.memory is None:
+            return {}
+        return super().list_domains(frame, names, further, domains, orders, needed=needed)
+
     def packed(
-        self, frame: duckdb.DuckDBPyRelation, domains: Domains, weight: str | None = None, person: str | None = None
-    ) -> pl.DataFrame:
+        self, frame: duckdb.DuckDBPyRelation, domains: Mapping[str, Domain], weight: str | None = None
+    ) -> KeyCounts:
         """Grouped by the codes in as few bytes as each takes, which is faster than by one number of eight bytes."""
         if not domains or ROWS in frame.columns:
-            return super().packed(frame, domains, weight, person)
-        kept = list(dict.fromkeys(name for name in (weight, person) if name))
-        coded = self.coded(self.select(frame, [*domains, *kept]), domains)
-        small = _replaced(coded, {name: f"{quoted(name)}::{_smallest(len(v))}" for name, v in domains.items()})
-        counted = self.collect(self.histogram(small, list(domains), person=person, weight=weight))
-        keyed: pl.DataFrame = self.keyed_codes(
-            counted, domains, [name for name in counted.columns if name not in domains]
-        )
-        return keyed
+            return super().packed(frame, domains, weight)
+        coded = nw.from_native(self._coded_rows(frame, domains, None, weight))
+        parts = [name for name in (HIGHS, LOWS) if name in coded.columns]
+        summed = [nw.len().alias(ROWS), *(nw.col(name).sum() for name in parts)]
+        counted = self.collect(coded.group_by(*domains).agg(*summed).to_native())
+        keys = pack_codes({name: counted[name].to_numpy() for name in domains}, domains)
+        sums = counted.select(pl.Series(KEY, keys), pl.col(ROWS, *parts).cast(pl.Int64))
+        return KeyCounts.of_sums(sums)
 
     def narrowed(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
         """Text as an enumeration, where there are few values."""

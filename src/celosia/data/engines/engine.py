@@ -6,9 +6,12 @@ A frame here is the engine's own lazy frame (a Polars ``LazyFrame``, a DuckDB re
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,23 +20,34 @@ import numpy as np
 import polars as pl
 
 from celosia.data.engines.fingerprint import fingerprint
+from celosia.data.engines.row_codes import (
+    KEY,
+    PERSON,
+    PERSONS,
+    ROWS,
+    STORED,
+    KeyCounts,
+    StoredCodes,
+    count_keys,
+    fits_in_key,
+    weight_parts,
+)
 from celosia.data.schema import Kind
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
+from celosia.histogram import Domain, Histogram, PersonPairs, encode
 
 if TYPE_CHECKING:
     from celosia.streams import Stream
 
+    Orders = Mapping[str, Sequence[str]]
+    """For ordinal columns the declared order of their values."""
     Domains = Mapping[str, pl.Series]
     """For each column the values that occur in it, a missing one last."""
 
 RECORD = "__record__"
 SUPPRESSED = "__suppressed__"
 HIDDEN = (RECORD, SUPPRESSED)
-ROWS = "__rows__"
-PERSONS = "__persons__"
-WEIGHT = "__weight__"
-KEY = "__key__"
 ORDER = "__order__"
 COLLECT_LIMIT = 200_000_000
 """Largest number of cells that is brought from an engine into memory in one go."""
@@ -155,20 +169,11 @@ class Engine(ABC):
         counted = nw.from_native(frame).select(nw.col(person).n_unique().alias(PERSONS))
         return int(self.collect(counted.to_native()).item())
 
-    def histogram(
-        self,
-        frame: Any,
-        keys: Sequence[str],
-        *,
-        person: str | None = None,
-        weight: str | None = None,
-    ) -> Any:
-        """One row per combination of keys: how many rows, persons, what weight. Missing is a value like any other."""
+    def histogram(self, frame: Any, keys: Sequence[str], *, person: str | None = None) -> Any:
+        """One row per combination of keys: how many rows, and persons. Missing is a value like any other."""
         sums = [self.counted(frame).alias(ROWS)]
         if person is not None:
             sums.append(nw.col(person).n_unique().alias(PERSONS))
-        if weight is not None:
-            sums.append(nw.col(weight).sum().alias(WEIGHT))
         if not keys:
             return nw.from_native(frame).select(*sums).to_native()
         return nw.from_native(frame).group_by(*keys).agg(*sums).to_native()
@@ -181,6 +186,109 @@ class Engine(ABC):
         """The different values of each column with their numbers of rows."""
         return {name: self.collect(self.histogram(frame, [name])) for name in names}
 
+    def person_keys(self, keys: Sequence[str]) -> Sequence[str] | None:
+        """Return the columns by which persons are listed in histograms: None for all, or ``keys`` alone.
+
+        On a cluster all pairs of a person and an entry would be too many for the driver.
+        """
+        return None if self.local else keys
+
+    def stores_codes(self, person: str | None) -> bool:  # noqa: ARG002
+        """Whether codes are worth storing."""
+        return True
+
+    def list_domains(
+        self,
+        frame: Any,
+        names: Sequence[str],
+        further: Sequence[str],
+        domains: Mapping[str, Domain],
+        orders: Orders,
+        *,
+        needed: bool,  # noqa: ARG002
+    ) -> dict[str, Domain]:
+        """Return the domains that are not known; an engine that counts without them leaves them out unless needed."""
+        return self.domains(frame, [name for name in dict.fromkeys([*names, *further]) if name not in domains], orders)
+
+    def domains(self, frame: Any, names: Sequence[str], orders: Orders) -> dict[str, Domain]:
+        """Return the distinct values of some columns, each in its order."""
+        tallies = self.tallies(frame, names)
+        return {name: encode(tallies[name][name], orders.get(name, ())).domain for name in names}
+
+    def count(
+        self,
+        frame: Any,
+        names: Sequence[str],
+        *,
+        domains: Mapping[str, Domain],
+        orders: Orders,
+        person: str | None = None,
+        weight: str | None = None,
+    ) -> Histogram:
+        """Count the combinations of some columns; ``domains`` has those that are known already."""
+        if not names or person in names or (person is None and weight in names):
+            return self._count_values(frame, names, orders, person, weight)
+        new = [name for name in names if name not in domains]
+        every = {**domains, **self.domains(frame, new, orders)}
+        domains = {name: every[name] for name in names}
+        if person is not None:
+            return self.encode(frame, domains, person=person, weight=weight).count(names, person=True, weight=True)
+        if not fits_in_key(domains):
+            return self._count_values(frame, names, orders, person, weight)
+        return self.packed(frame, domains, weight).histogram(domains)
+
+    def encode(
+        self, frame: Any, domains: Mapping[str, Domain], *, person: str | None = None, weight: str | None = None
+    ) -> StoredCodes:
+        """Write the codes of some columns once, with the person and the weight of each row."""
+        coded = self._coded_rows(frame, domains, person, weight)
+        return StoredCodes(self, self.spilled(coded), domains, person is not None, weight is not None)
+
+    def _coded_rows(
+        self,
+        frame: Any,
+        domains: Mapping[str, Domain],
+        person: str | None,
+        weight: str | None,
+        kept: Sequence[str] = (),
+    ) -> Any:
+        """Code columns in few bytes, with the person and the parts of the weight, and columns that are kept as is."""
+        parts = {} if weight is None else weight_parts(weight)
+        frame = frame if person is None else self.add_person(frame, person)
+        frame = self.with_columns(frame, parts) if parts else frame
+        own = dict.fromkeys([*domains, *([] if person is None else [PERSON]), *parts, *kept])
+        coded = self.coded(self.select(frame, list(own)), {name: domain.values for name, domain in domains.items()})
+        small = {name: nw.col(name).cast(_smallest(len(domain))) for name, domain in domains.items()}
+        return self.with_columns(coded, small) if small else coded
+
+    def add_person(self, frame: Any, person: str) -> Any:
+        """Add what identifies a person in stored codes: the id as it is, or something shorter."""
+        return self.with_columns(frame, {PERSON: nw.col(person)})
+
+    def _count_values(
+        self, frame: Any, names: Sequence[str], orders: Orders, person: str | None, weight: str | None
+    ) -> Histogram:
+        """Count by the values themselves; a person is counted where the person column is among them."""
+        parts = {} if weight is None else weight_parts(weight)
+        if not names:
+            keyed = nw.from_native(frame).with_columns(**{KEY: nw.lit(0, nw.Int64)}, **parts)
+            keyed = keyed.select(KEY, *([] if person is None else [nw.col(person).alias(PERSON)]), *parts)
+            return count_keys(self, keyed.to_native(), person=person is not None).of({})
+        summed = [self.counted(frame).alias(ROWS), *(nw.col(name).sum() for name in parts)]
+        frame = self.with_columns(frame, parts) if parts else frame
+        grouped = nw.from_native(frame).group_by(*names).agg(*summed)
+        counted = self.collect(grouped.to_native()).with_columns(pl.col(n).cast(pl.Int64) for n in (ROWS, *parts))
+        self.check_bound(counted.height * counted.width)
+        columns = {name: encode(counted[name], orders.get(name, ())) for name in names}
+        rows = counted[ROWS].to_numpy()
+        total = np.column_stack([counted[name].to_numpy() for name in parts]) if parts else None
+        if person is None:
+            return Histogram.of_entries(columns, rows, weight=total)
+        pairs = PersonPairs.of(np.arange(len(rows)), columns[person].codes.astype(np.int64), rows, total)
+        nobody, nothing = np.zeros(len(rows), dtype=np.int64), None if total is None else np.zeros_like(total)
+        every = Histogram(columns, rows, nobody, nothing, pairs)
+        return every.filter(np.ones(len(rows), dtype=np.bool_)).sorted()
+
     def coded(self, frame: Any, domains: Domains) -> Any:
         """Columns replaced by the places of their values among those given, which hold all that occur."""
         for name, values in domains.items():
@@ -188,16 +296,13 @@ class Engine(ABC):
             frame = self.map(frame, name, values, places)
         return frame
 
-    def packed(
-        self, frame: Any, domains: Domains, weight: str | None = None, person: str | None = None
-    ) -> pl.DataFrame:
-        """The histogram of some columns by one whole number ``KEY`` per combination, the first column deciding first.
-
-        The number of combinations that the domains allow must be below 2^62.
-        """
-        counted = [weight, person, ROWS if ROWS in self.types(frame) else None]
-        kept = list(dict.fromkeys(name for name in counted if name))
-        return self.collect(self.histogram(self.keyed(frame, domains, kept), [KEY], weight=weight, person=person))
+    def packed(self, frame: Any, domains: Mapping[str, Domain], weight: str | None = None) -> KeyCounts:
+        """Count by one whole number ``KEY`` per combination; the combinations must fit in a key."""
+        parts = {} if weight is None else weight_parts(weight)
+        frame = self.with_columns(frame, parts) if parts else frame
+        kept = [*parts, *([ROWS] if ROWS in self.types(frame) else [])]
+        values = {name: domain.values for name, domain in domains.items()}
+        return count_keys(self, self.keyed(frame, values, kept), person=False)
 
     def keyed(self, frame: Any, domains: Domains, kept: Sequence[str]) -> Any:
         """One whole number ``KEY`` for the values of each row in some columns, and other columns as they are."""
@@ -226,11 +331,11 @@ class Engine(ABC):
         """
         return self.accept(function(self.collect(frame)).select(*outputs).cast(pl.Schema(outputs)))
 
-    def spilled(self, frame: Any) -> Any:
-        """The same rows in any order, computed once and kept on disk until the process ends."""
-        path = Path(tempfile.mkdtemp(prefix="spilled-", dir=spill_folder())) / "rows.parquet"
-        self.write(frame, path)
-        return self.scan(path)
+    def spilled(self, frame: Any) -> Spilled:
+        """Compute rows once and keep them on disk as long as the result is referenced."""
+        folder = Path(tempfile.mkdtemp(prefix="spilled-", dir=spill_folder()))
+        self.write(frame, folder / STORED)
+        return Spilled(self.scan(folder / STORED), folder)
 
     def map(self, frame: Any, column: str, values: pl.Series, labels: pl.Series) -> Any:
         """Replace values by labels through a join with the small table (values, labels); others become missing."""
@@ -238,13 +343,6 @@ class Engine(ABC):
         joined = nw.from_native(self.attach(frame, small, [column]))
         names = [name for name in joined.collect_schema().names() if name != "__label__"]
         return joined.with_columns(nw.col("__label__").alias(column)).select(*names).to_native()
-
-    def counts(self, frame: Any, keys: Sequence[str], name: str, person: str | None = None) -> Any:
-        """Put the number of rows (or persons) with the same keys back on every row, as column ``name``."""
-        histogram = self.collect(self.histogram(frame, keys, person=person))
-        counted = PERSONS if person else ROWS
-        small = histogram.select([*keys, pl.col(counted).cast(pl.Int64).alias(name)])
-        return self.attach(frame, small, keys)
 
     def sample(self, frame: Any, share: float, stream: Stream) -> Any:
         """Keep each record with the same probability, decided by its id alone."""
@@ -329,6 +427,22 @@ class Engine(ABC):
                 f"{cells} cells would have to be brought into memory, the bound is {COLLECT_LIMIT}: "
                 "use fewer or coarser quasi-identifiers, or a method that works row by row."
             )
+
+
+@dataclass(eq=False)
+class Spilled:
+    """Rows on disk; their files are deleted with this object."""
+
+    frame: Any
+    folder: Path
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+
+def _smallest(size: int) -> type[nw.Int8 | nw.Int16 | nw.Int32]:
+    """The smallest type for so many codes that every engine has."""
+    return nw.Int8 if size <= 1 << 7 else nw.Int16 if size <= 1 << 15 else nw.Int32
 
 
 def unsigned(frame: Any, names: Iterable[str] | None = None) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from celosia.data.engines.engine import ORDER, RECORD, Engine, consecutive
+from celosia.data.engines.row_codes import PERSON
 
 if TYPE_CHECKING:
     from celosia.data.engines.engine import Domains
@@ -80,6 +81,12 @@ class Polars(Engine):
         results = pl.struct(inputs).map_batches(called, return_dtype=pl.Struct(dict(outputs)), is_elementwise=True)
         wide = frame.with_columns(results.alias(MADE))
         return wide.with_columns(pl.col(MADE).struct.field(name) for name in outputs).drop(MADE)
+
+    def add_person(self, frame: pl.LazyFrame, person: str) -> pl.LazyFrame:
+        """Texts by their number in a dictionary, where memory is not limited: they are grouped in half of the time."""
+        if frame.collect_schema()[person] != pl.String or self.memory is not None:
+            return frame.with_columns(pl.col(person).alias(PERSON))
+        return frame.with_columns(pl.col(person).cast(pl.Categorical).to_physical().cast(pl.Int64).alias(PERSON))
 
     def map(self, frame: pl.LazyFrame, column: str, values: pl.Series, labels: pl.Series) -> pl.LazyFrame:
         """By an expression, which costs nothing where the column is not asked for."""

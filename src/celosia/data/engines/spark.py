@@ -18,14 +18,16 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
-from celosia.data.engines.engine import ORDER, RECORD, ROWS, Engine
+from celosia.data.engines.engine import ORDER, RECORD, Engine, Spilled
 from celosia.data.engines.fingerprint import BLOCK, block_digest, digests_in_order, whole
+from celosia.data.engines.row_codes import NO_PERSON, PERSON, ROWS, StoredCodes
 from celosia.data.engines.spark_session import session
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
     from celosia.data.engines.engine import Domains
+    from celosia.histogram import Domain
     from celosia.streams import Stream
 
 _ROW_BITS = 33
@@ -172,12 +174,32 @@ class Spark(Engine):
         with _without_cells():
             return frame.mapInArrow(called, _types(outputs))
 
-    def spilled(self, frame: Any) -> Any:
+    def spilled(self, frame: Any) -> Spilled:
         """In files that the executors write and read."""
         folder = _spill()
         with _without_cells():
             frame.write.parquet(folder.absolute().as_uri())
-            return _read_parquet(frame.sparkSession, folder)
+            return Spilled(_read_parquet(frame.sparkSession, folder), folder)
+
+    def stores_codes(self, person: str | None) -> bool:
+        """For persons alone: rows without them are counted once."""
+        return person is not None
+
+    def encode(
+        self, frame: Any, domains: Mapping[str, Domain], *, person: str | None = None, weight: str | None = None
+    ) -> StoredCodes:
+        """With record ids, where the table has some; a person is then known by the first of their records."""
+        if person is None or RECORD not in frame.columns:
+            return super().encode(frame, domains, person=person, weight=weight)
+        coded = self._coded_rows(frame, domains, person, weight, [RECORD])
+        types = self.polars_types(coded) | {PERSON: pl.Int64()}
+
+        def with_first(part: pl.DataFrame) -> pl.DataFrame:
+            first = pl.when(pl.col(PERSON).is_not_null()).then(pl.col(RECORD).min().over(PERSON)).otherwise(NO_PERSON)
+            return part.with_columns(first.alias(PERSON))
+
+        numbered = self.in_parts(coded, [PERSON], types, with_first, self.rows(frame))
+        return StoredCodes(self, self.spilled(numbered), domains, person=True, weight=weight is not None)
 
     def fingerprint(self, frame: Any, names: Sequence[str]) -> bytes:
         """Block by block where the rows are; only the digests of the blocks come here.

@@ -257,7 +257,7 @@ def _sql_type(dtype: pl.DataType) -> Any:
 def _scan_duckdb(url: str, query: str | None, table: str | None) -> Scan:
     """Open a DuckDB file for reading only and return the relation."""
     duckdb = _duckdb()
-    from celosia.data.engines.duckdb import KEEP_JOIN_ORDER
+    from celosia.data.io.statement import KEEP_JOIN_ORDER
 
     path = url.removeprefix("duckdb:///") or ":memory:"
     if query is not None:

@@ -119,9 +119,9 @@ def lazily(frame: Any) -> pl.LazyFrame:
     import polars as pl
 
     if type(frame).__module__.startswith("pyspark."):
-        from celosia.data.engines.spark import Spark
+        from celosia.data.engines import engine_named
 
-        frame = Spark().streamed(frame)
+        frame = engine_named("spark").streamed(frame)
     lazy = frame if isinstance(frame, pl.LazyFrame) else materialised(frame).lazy()
     return lazy.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 

@@ -17,6 +17,12 @@ TABLES = frozenset({"json_each", "json_tree", "repeat", "repeat_row"})
 #: The names that the parser gives to the dialects of database URLs.
 DIALECTS = {"postgresql": "postgres", "mariadb": "mysql", "mssql": "tsql"}
 
+KEEP_JOIN_ORDER = {"disabled_optimizers": "build_side_probe_side,join_order"}
+"""Settings of a connection under which a join keeps the order of its left side.
+
+DuckDB exchanges the sides where it expects the right one to be longer, and the rows come in another order.
+"""
+
 
 def quoted(name: str) -> str:
     """A name as SQL writes it.

@@ -40,8 +40,8 @@ class AlteredRecords(ChangedShares, Loss):
         gone = len(original) - len(protected)
         pairs = paired_counts(original, protected, names)
         if pairs is not None:
-            altered = np.logical_or.reduce([~pairs.alike(name) for name in names])
-            return float((pairs.patterns.rows[altered].sum() + gone) / max(1, len(original)))
+            altered = np.logical_or.reduce([~pairs.unchanged(name) for name in names])
+            return float((pairs.rows[altered].sum() + gone) / max(1, len(original)))
         changed = np.zeros(len(protected), dtype=np.bool_)
         for name in names:
             changed |= _changed(original, protected, name)
@@ -52,8 +52,8 @@ class AlteredRecords(ChangedShares, Loss):
         names = self.columns or shared_columns(original, protected)
         pairs = paired_counts(original, protected, names)
         if pairs is not None:
-            rows = pairs.patterns.rows
-            return {name: float(rows[~pairs.alike(name)].sum() / max(1, len(protected))) for name in names}
+            rows = pairs.rows
+            return {name: float(rows[~pairs.unchanged(name)].sum() / max(1, len(protected))) for name in names}
         return {name: float(_changed(original, protected, name).sum() / max(1, len(protected))) for name in names}
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.hierarchy import Hierarchy
-    from celosia.search.lattice.objective import ColumnObjective, Domain
+    from celosia.search.lattice.objective import ColumnObjective, LevelMaps
     from celosia.table import Table
 
 
@@ -62,7 +62,7 @@ class CertaintyPenalty(SearchObjective, Loss):
         """The mean penalty of each column."""
         return {c.name: c.mean(penalties(original, c)) for c in coverages(original, protected)}
 
-    def objective(self, domain: Domain) -> ColumnObjective | None:
+    def objective(self, domain: LevelMaps) -> ColumnObjective | None:
         """What a search minimises."""
         from celosia.search.lattice.objective import per_cell
 

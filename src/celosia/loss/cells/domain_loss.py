@@ -1,4 +1,4 @@
-"""Domain loss: the share of its domain that a value covers."""
+"""LevelMaps loss: the share of its domain that a value covers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celosia.views.comparing.coverage import Coverage, column_counts, coverages
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.search.lattice.objective import Additive, ColumnObjective, Domain
+    from celosia.search.lattice.objective import Additive, ColumnObjective, LevelMaps
     from celosia.table import Table
 
 
@@ -108,7 +108,7 @@ class DomainLoss(SearchObjective, Loss):
         }
         return ways.get(self.aggregate)
 
-    def objective(self, domain: Domain) -> ColumnObjective:
+    def objective(self, domain: LevelMaps) -> ColumnObjective:
         """What a search minimises."""
         from celosia.search.lattice.objective import ColumnObjective
 

@@ -12,7 +12,7 @@ from celosia.views.comparing.coverage import coverages
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts, Verdict
-    from celosia.search.lattice.objective import Domain, Objective
+    from celosia.search.lattice.objective import LevelMaps, Objective
     from celosia.table import Table
 
 
@@ -52,7 +52,7 @@ class Height(SearchObjective, Loss):
                 mean_levels[cover.name] = float(cover.records @ heights) / kept if kept else 0.0
         return mean_levels
 
-    def objective(self, domain: Domain) -> Objective:
+    def objective(self, domain: LevelMaps) -> Objective:
         """What a search minimises."""
         from celosia.search.lattice.objective import ClassObjective, ColumnObjective, cell_numbers, per_cell
 

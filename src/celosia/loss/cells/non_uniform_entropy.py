@@ -14,7 +14,7 @@ from celosia.views.comparing.coverage import Coverage, column_counts, coverages
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.search.lattice.objective import ColumnObjective, Domain
+    from celosia.search.lattice.objective import ColumnObjective, LevelMaps
     from celosia.table import Table
 
 
@@ -70,7 +70,7 @@ class NonUniformEntropy(SearchObjective, Loss):
         largest = float(n * np.log2(n)) - certain
         return min(1.0, max(0.0, bits / largest)) if largest > 0 else 0.0
 
-    def objective(self, domain: Domain) -> ColumnObjective:
+    def objective(self, domain: LevelMaps) -> ColumnObjective:
         """What a search minimises: a suppressed record could be any, whatever its cell would have told."""
         from celosia.search.lattice.objective import ColumnObjective
 

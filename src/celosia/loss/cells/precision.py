@@ -11,7 +11,7 @@ from celosia.parts import Memory, SearchObjective
 from celosia.views.comparing.coverage import coverages
 
 if TYPE_CHECKING:
-    from celosia.search.lattice.objective import ColumnObjective, Domain
+    from celosia.search.lattice.objective import ColumnObjective, LevelMaps
     from celosia.table import Table
 
 
@@ -42,7 +42,7 @@ class Precision(SearchObjective, _ColumnLoss):
             mean_heights[cover.name] = cover.mean(cover.levels.heights_of(cover.cells) / height)
         return mean_heights
 
-    def objective(self, domain: Domain) -> ColumnObjective:
+    def objective(self, domain: LevelMaps) -> ColumnObjective:
         """What a search minimises."""
         from celosia.search.lattice.objective import per_cell
 

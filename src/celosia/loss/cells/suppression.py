@@ -12,7 +12,7 @@ from celosia.parts import Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import Coverage, column_counts, coverages, lost_records
 
 if TYPE_CHECKING:
-    from celosia.search.lattice.objective import ColumnObjective, Domain
+    from celosia.search.lattice.objective import ColumnObjective, LevelMaps
     from celosia.table import Table
 
 
@@ -46,7 +46,7 @@ class Suppression(SearchObjective, Loss):
         by_column = {cover.name: _cells(original, cover) for cover in coverages(original, protected)}
         return {"records": lost_records(original, protected), "cells": sum(by_column.values()), "columns": by_column}
 
-    def objective(self, domain: Domain) -> ColumnObjective:
+    def objective(self, domain: LevelMaps) -> ColumnObjective:
         """What a search minimises."""
         from celosia.search.lattice.objective import per_cell
 

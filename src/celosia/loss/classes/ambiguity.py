@@ -11,7 +11,7 @@ from celosia.views.comparing.coverage import log_areas, lost_records
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts, Verdict
-    from celosia.search.lattice.objective import ClassObjective, Domain
+    from celosia.search.lattice.objective import ClassObjective, LevelMaps
     from celosia.table import Table
 
 
@@ -49,7 +49,7 @@ class Ambiguity(SearchObjective, Loss):
         """The mean number of combinations per record."""
         return {"per_record": self.value(original, protected) / max(1, len(original))}
 
-    def objective(self, domain: Domain) -> ClassObjective:
+    def objective(self, domain: LevelMaps) -> ClassObjective:
         """What a search minimises."""
         from celosia.mathematics.kernels.grouping.class_measures import cell_products
         from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Measures, cell_numbers

@@ -12,7 +12,7 @@ from celosia.views.comparing.coverage import class_cells, lost_records
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts, Verdict
-    from celosia.search.lattice.objective import ClassObjective, Domain
+    from celosia.search.lattice.objective import ClassObjective, LevelMaps
     from celosia.table import Table
 
 
@@ -49,7 +49,7 @@ class AverageClassSize(SearchObjective, Loss):
         lost = lost_records(original, protected)
         return {"classes": len(class_cells(protected)) + (lost > 0), "suppressed": lost}
 
-    def objective(self, domain: Domain) -> ClassObjective:
+    def objective(self, domain: LevelMaps) -> ClassObjective:
         r"""What a search minimises, measured as minus the number of classes *c*: there bounds add up.
 
         With *k* the size of a kept class at least, node *u* finer than *v* finer than *w*, :math:`a_u` classes of *u*

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.classes.counts import ClassCounts, Verdict
-    from celosia.search.lattice.objective import ClassObjective, Domain
+    from celosia.search.lattice.objective import ClassObjective, LevelMaps
     from celosia.table import Table
 
 
@@ -44,7 +44,7 @@ class Discernibility(SearchObjective, Loss):
         """The discernibility of the table itself."""
         return self.value(original, original)
 
-    def objective(self, domain: Domain) -> ClassObjective:
+    def objective(self, domain: LevelMaps) -> ClassObjective:
         """What a search minimises."""
         from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Measures
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.classes.counts import ClassCounts, Verdict
-    from celosia.search.lattice.objective import ClassObjective, Domain
+    from celosia.search.lattice.objective import ClassObjective, LevelMaps
     from celosia.table import Table
 
 
@@ -51,7 +51,7 @@ class KullbackLeibler(SearchObjective, Loss):
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """Entropy of the original combinations, and the bits that the protected table spends on them."""
-        from celosia.data.engines.engine import ROWS
+        from celosia.data.engines.row_codes import ROWS
 
         n = max(1, len(original))
         counts = _present(class_cells(original)[ROWS].to_numpy(), original.suppressed())
@@ -62,7 +62,7 @@ class KullbackLeibler(SearchObjective, Loss):
             cross += lost / n * (largest - np.log2(lost / n))
         return {"entropy": float(-(counts / n) @ np.log2(counts / n)), "cross": cross}
 
-    def objective(self, domain: Domain) -> ClassObjective:
+    def objective(self, domain: LevelMaps) -> ClassObjective:
         """What a search minimises: the bits spent, less the entropy of the original, which is the same for all."""
         from celosia.mathematics.kernels.grouping.class_measures import spread_bits
         from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Measures, cell_numbers

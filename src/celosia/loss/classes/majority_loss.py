@@ -13,7 +13,7 @@ from celosia.views.comparing.coverage import lost_records
 
 if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts, Verdict
-    from celosia.search.lattice.objective import ClassObjective, Domain
+    from celosia.search.lattice.objective import ClassObjective, LevelMaps
     from celosia.table import Table
 
 
@@ -60,7 +60,7 @@ class MajorityLoss(SearchObjective, Loss):
         """The target."""
         return (self.target,)
 
-    def objective(self, domain: Domain) -> ClassObjective:
+    def objective(self, domain: LevelMaps) -> ClassObjective:
         """What a search minimises."""
         from celosia.mathematics.kernels.grouping.class_measures import minorities
         from celosia.search.lattice.objective import ClassObjective, Measures
@@ -82,7 +82,7 @@ def _minority(table: Table, target: str) -> int:
     if table.suppressed() == len(table):
         return 0
     keys = list(table.schema.need_quasi())
-    classes, entries = table.classes.patterns(keys), table.classes.patterns(list(dict.fromkeys([*keys, target])))
+    classes, entries = (table.count(names, suppressed=False) for names in (keys, [*keys, target]))
     most = np.zeros(len(classes), dtype=np.int64)
     np.maximum.at(most, classes.find(entries), entries.rows)
     return int(entries.rows.sum() - most.sum())

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator
 
-from celosia.classes import number
 from celosia.errors import DataError, ParameterError
+from celosia.histogram import number
 from celosia.methods.bases.conditions import records_where
 from celosia.methods.bases.units import Units, units_of
 from celosia.parts import Private, grammar

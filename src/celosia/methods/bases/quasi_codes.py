@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.classes import STAR, Encoded, Patterns, Sensitive, encode
+from celosia.classes import STAR, Sensitive
 from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.hierarchy import Levels, texts
+from celosia.histogram import Domain, Encoded, Histogram, encode
 from celosia.parts import population_table, refuse_other_views
-from celosia.search.lattice.objective import Domain
+from celosia.search.lattice.objective import LevelMaps
 from celosia.search.lattice.owners import Owners
 from celosia.search.lattice.tables import Records
 
@@ -85,7 +86,7 @@ class QuasiCodes:
     """Whether the codes are those of combinations, each of which stands for several records."""
 
     @property
-    def domain(self) -> Domain:
+    def domain(self) -> LevelMaps:
         """The hierarchies as integer maps."""
         return self.records.domain
 
@@ -151,13 +152,15 @@ def _class_codes(
         raise DataError("every record is suppressed already: nothing is left to generalise.")
     whose = table.schema.person is not None
     quasi = table.schema.need_quasi()
-    patterns = table.classes.patterns(list(quasi if whose else dict.fromkeys([*quasi, *names])))
+    if whose and names:
+        table.counts.prepare(quasi, list(names))
+    patterns = table.count(quasi if whose else [*quasi, *names], suppressed=False)
     columns = tuple(
         coded_column(table, name, patterns.column(name).masked, patterns.column(name).present)
         for name in table.schema.quasi
     )
     matrix = np.column_stack([column.codes for column in columns])
-    owners = _owners(table, patterns, list(names)) if whose else None  # first: they tell persons of fewer columns too
+    owners = _owners(table, patterns, list(names)) if whose else None
     records = Records(
         _level_maps(table, columns, matrix, patterns.rows, weights, gone=table.suppressed()),
         np.ascontiguousarray(matrix, dtype=np.int32),
@@ -170,25 +173,20 @@ def _class_codes(
     return QuasiCodes(table, columns, records, np.ones(len(patterns), dtype=np.bool_), by_class=True)
 
 
-def _sensitive(table: Table, name: str, patterns: Patterns | None) -> Sensitive:
+def _sensitive(table: Table, name: str, patterns: Histogram | None) -> Sensitive:
     """A counted column in the codes of its domain; without combinations the domain alone."""
     domain = table.classes.baseline(name)
-    column = Encoded(np.zeros(0, dtype=np.int32), domain.values) if patterns is None else patterns.column(name)
+    column = Encoded(np.zeros(0, dtype=np.int32), Domain(domain.values)) if patterns is None else patterns.column(name)
     return Sensitive.of(column, domain)
 
 
-def _owners(table: Table, patterns: Patterns, names: list[str]) -> Owners:
-    """The persons of each combination, and the values that they have in it."""
-    classes = table.classes
-    values, held = {}, {}
-    several = classes.several(patterns.names, names)
+def _owners(table: Table, quasi: Histogram, names: list[str]) -> Owners:
+    """The persons of each combination of the quasi-identifiers, and the values that they have in it."""
+    joint = {}
     for name in names:
-        entries = classes.patterns(list(dict.fromkeys([*patterns.names, name])))
-        codes = classes.baseline(name).codes
-        values[name] = (patterns.find(entries).astype(np.int32), codes(entries.column(name)), entries.counted)
-        held[name] = codes(several.column(name))
-    person = several.column(str(table.schema.person)).codes
-    return Owners(patterns.counted, values, patterns.find(several).astype(np.int32), person, held)
+        entries = table.count([*quasi.names, name], suppressed=False)
+        joint[name] = entries, table.classes.baseline(name).codes(entries.column(name))
+    return Owners(quasi, joint)
 
 
 def _level_maps(
@@ -199,11 +197,11 @@ def _level_maps(
     weights: Mapping[str, float] | None,
     *,
     gone: int,
-) -> Domain:
+) -> LevelMaps:
     """The hierarchies as integer maps, with the frequencies of the values."""
     names = tuple(column.name for column in columns)
     frequencies = [np.bincount(matrix[:, j], count, minlength=len(c.values)) for j, c in enumerate(columns)]
-    return Domain(
+    return LevelMaps(
         names=names,
         maps=tuple(column.maps for column in columns),
         counts=tuple(frequency.astype(np.int64) for frequency in frequencies),
@@ -260,7 +258,7 @@ def coded_column(
             theirs = theirs.cast(values.dtype, strict=False)
         both = pl.concat([values, theirs.alias(values.name)])
         info = table.schema[name]
-        together = encode(both, info.kind, info.order)
+        together = encode(both, info.value_order)
         joint, values = together.masked, together.present
         moved = np.append(joint[: len(both) - len(theirs)], np.int32(-1))  # -1, a missing value, stays -1
         own = moved[own]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from celosia.classes import group
+from celosia.histogram import group
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

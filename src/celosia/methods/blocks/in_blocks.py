@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from celosia.data.engines.engine import RECORD, ROWS
+from celosia.data.engines.engine import RECORD
+from celosia.data.engines.row_codes import ROWS
 from celosia.errors import DataError, ParameterError
 from celosia.parts import Columns, Memory, Method, PersonUnit
 from celosia.table import Outcome

@@ -33,7 +33,7 @@ from celosia.search.lattice.aggregates import with_aggregates
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.explanation import explored, how_good
 from celosia.search.lattice.lattice import ENUMERATED, SearchResult, search
-from celosia.search.lattice.objective import SUM, ColumnObjective, Domain, Objective
+from celosia.search.lattice.objective import SUM, ColumnObjective, LevelMaps, Objective
 from celosia.table import Outcome
 from celosia.table.targets import Target, targets, wished
 
@@ -220,7 +220,7 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
             raise refuse_replay(self, "the value of a class under aggregate belongs to the records of the class")
         return by_level(table, recorded["transformation"]["labels"])
 
-    def _objective(self, domain: Domain) -> Objective:
+    def _objective(self, domain: LevelMaps) -> Objective:
         if self.costs:
             if self.objective is not None:
                 raise ParameterError("generalise: give either an objective or costs per level, not both.")
@@ -231,7 +231,9 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
         return objective
 
 
-def objective_of(who: str, loss: Loss | None, domain: Domain, weights: Mapping[str, float] | None = None) -> Objective:
+def objective_of(
+    who: str, loss: Loss | None, domain: LevelMaps, weights: Mapping[str, float] | None = None
+) -> Objective:
     """The loss in the form that a search can bound."""
     chosen = build("loss", DEFAULT) if loss is None else loss
     objective = chosen.objective(domain) if isinstance(chosen, SearchObjective) else None
@@ -265,7 +267,7 @@ def counted_columns(table: Table, loss: Loss | None) -> tuple[str, ...]:
     return tuple(column for name in _loss_columns(loss) for column in table.schema.need_sensitive(name))
 
 
-def level_costs(who: str, domain: Domain, costs: Mapping[str, Sequence[float]]) -> ColumnObjective:
+def level_costs(who: str, domain: LevelMaps, costs: Mapping[str, Sequence[float]]) -> ColumnObjective:
     """A loss given per level of each column, summed; columns that are not named cost nothing."""
     for name in costs:
         if name not in domain.names:
@@ -364,7 +366,7 @@ def _evidence(coded: QuasiCodes, objective: Objective, result: SearchResult, *, 
     return facts
 
 
-def _covered(domain: Domain, j: int, level: int) -> float:
+def _covered(domain: LevelMaps, j: int, level: int) -> float:
     """The mean share of the domain that a cell of the column covers at the level: 1/size as it is, 1 at the top."""
     return float(domain.share(j, level) @ domain.frequency(j, level) / max(1, domain.searched))
 

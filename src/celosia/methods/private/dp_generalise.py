@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field, model_validator
 
-from celosia.classes import number
 from celosia.data.schema import Schema
 from celosia.errors import ParameterError, RequirementError, UnknownName
+from celosia.histogram import number
 from celosia.methods.bases.domain import Domain, covered_texts, described
 from celosia.methods.bases.quasi_codes import QuasiColumn, coded_column
 from celosia.parts import Explored, Formal, Method, PersonUnit

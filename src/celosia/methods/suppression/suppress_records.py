@@ -75,7 +75,7 @@ class SuppressRecords(_SuppressingMethod):
 
         for model in self.require:
             self._check(model, table)
-        classes = table.classes.patterns(table.schema.need_quasi())
+        classes = table.classes.histogram
         bad = np.zeros(len(classes), dtype=np.bool_)
         for model in self.require:  # a class is judged by its own records and the input: the others do not matter
             cells, counts = table.keyed_counts(model.counted_columns())

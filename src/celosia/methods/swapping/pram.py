@@ -127,7 +127,7 @@ class Pram(Method):
         changed: dict[str, int] = {}
         matrices: dict[str, list[dict[str, Any]]] = {}
         for name in self.columns:
-            counted = table.classes.patterns(list(dict.fromkeys([*self.within, name])), everyone=True)
+            counted = table.count([*self.within, name], rows_only=True)
             column = counted.column(name)
             _refuse_many(name, column.present)
             moves: list[_Moves] = []

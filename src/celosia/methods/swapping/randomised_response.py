@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field, model_validator
 
-from celosia.classes import group
 from celosia.errors import ParameterError
+from celosia.histogram import group
 from celosia.methods.bases.domain import Domain, canonical_texts, described
 from celosia.methods.bases.units import Units
 from celosia.parts import Columns, Formal, Method, PersonUnit

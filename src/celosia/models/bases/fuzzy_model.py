@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from celosia.classes import STAR, number
+from celosia.classes import STAR
 from celosia.errors import DataError, ParameterError
+from celosia.histogram import number
 from celosia.mathematics.fuzzy.coding import Cells, FuzzyCoding
 from celosia.parts import Memory, Model, Verdict, meets, worst
 

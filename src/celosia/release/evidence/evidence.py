@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia import __version__
-from celosia.classes.numbered import FIRST, NOBODY
 from celosia.data.engines.engine import RECORD
 from celosia.data.engines.fingerprint import BLOCK
+from celosia.data.engines.row_codes import NO_PERSON, PERSON
 from celosia.data.io.atomic import replaced, settle, together
 from celosia.errors import DataError
 from celosia.release.evidence.certificate import Certificate, Record, journal_of
@@ -182,7 +182,7 @@ def persons_of(protected: Table, ids: NDArray[np.int64]) -> NDArray[np.int64] | 
     order = np.argsort(own)
     codes = codes[order[np.searchsorted(own, ids, sorter=order)]]
     _, first, which = np.unique(codes, return_index=True, return_inverse=True)
-    return np.where(codes < 0, NOBODY, ids[first][which])
+    return np.where(codes < 0, NO_PERSON, ids[first][which])
 
 
 def _first_records(protected: Table, person: str, ids: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -193,22 +193,22 @@ def _first_records(protected: Table, person: str, ids: NDArray[np.int64]) -> NDA
     if frame is None:
         named, first = ~nw.col(person).is_null(), nw.col(RECORD).min().over(person)
         own = nw.from_native(protected.identified().rows.frame).select(RECORD, person)
-        whose = nw.when(named).then(first).otherwise(nw.lit(NOBODY)).cast(nw.Int64)
-        frame = own.select(RECORD, whose.alias(FIRST)).to_native()
-    numbers = np.full(int(ids.max(initial=-1)) + 1, NOBODY, dtype=np.int64)
+        whose = nw.when(named).then(first).otherwise(nw.lit(NO_PERSON)).cast(nw.Int64)
+        frame = own.select(RECORD, whose.alias(PERSON)).to_native()
+    numbers = np.full(int(ids.max(initial=-1)) + 1, NO_PERSON, dtype=np.int64)
     rows = protected.engine.streamed(frame, rows=len(protected))
     for batch in rows.collect_batches(chunk_size=BLOCK):
         there = batch.filter(batch[RECORD] < len(numbers))
-        numbers[there[RECORD].to_numpy()] = there[FIRST].to_numpy()
+        numbers[there[RECORD].to_numpy()] = there[PERSON].to_numpy()
     return numbers[ids]
 
 
 def _told_before(protected: Table, person: str) -> Any | None:
     """The first record of each record's person, where the input was numbered and no step changed who they are."""
-    trace = protected.trace
-    if trace is None or trace.touches(person):
+    lineage = protected.lineage
+    if lineage is None or lineage.changes_column(person) or lineage.base.stored is None:
         return None
-    return next((numbered.owners() for numbered in trace.base.classes.numbers), None)
+    return lineage.base.stored.first_records()
 
 
 def pack_rows(ids: NDArray[np.int64]) -> str:
@@ -240,7 +240,7 @@ def pack_owners(ids: NDArray[np.int64], owners: NDArray[np.int64]) -> str:
 
     Most persons have few records, and these often stand together: nearly all bytes are 0.
     """
-    back = np.where(owners == NOBODY, -1, ids - owners).astype("<i8")
+    back = np.where(owners == NO_PERSON, -1, ids - owners).astype("<i8")
     planes = np.ascontiguousarray(back.view(np.uint8).reshape(-1, 8).T)
     return base64.b64encode(zlib.compress(planes.tobytes(), 1)).decode()
 
@@ -249,7 +249,7 @@ def unpack_owners(ids: NDArray[np.int64], text: str) -> NDArray[np.int64]:
     """The first records back from their text."""
     planes = np.frombuffer(_inflate(text, 8 * len(ids)), dtype=np.uint8).reshape(8, len(ids))
     back = np.ascontiguousarray(planes.T).view("<i8").ravel().astype(np.int64)
-    return np.where(back < 0, NOBODY, ids - back)
+    return np.where(back < 0, NO_PERSON, ids - back)
 
 
 def pack_left(ids: NDArray[np.int64]) -> str:

@@ -99,11 +99,11 @@ def requirement(finding: Finding, protected: Table) -> dict[str, Any]:
 
 
 def _has_distribution_of_input(table: Table, name: str) -> bool:
-    domain, own = table.classes.baseline(name), table.classes.patterns([name], everyone=True)
+    domain, own = table.classes.baseline(name), table.count([name])
     codes = domain.codes(own.column(name))
     if (codes < 0).any():  # suppressed records show a value that no other record has
         return False
-    counts = np.bincount(codes, weights=own.counted, minlength=len(domain.values))
+    counts = np.bincount(codes, weights=own.persons, minlength=len(domain.values))
     return bool(np.allclose(counts / max(1.0, counts.sum()), domain.share, rtol=0, atol=1e-12))
 
 

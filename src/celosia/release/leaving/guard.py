@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.engines.engine import PERSONS, RECORD, ROWS, as_text
+from celosia.data.engines.engine import RECORD, as_text
+from celosia.data.engines.row_codes import PERSONS, ROWS
 from celosia.data.schema import Kind, Role
 from celosia.errors import GuardError, UnknownName
 from celosia.hierarchy.values import Interval, OneOf, parse
@@ -298,9 +299,9 @@ class _Look:
         if whole and person is None:  # the released column is the original one
             rare = values.filter(pl.col(ROWS) < FEW)
             return int(rare[ROWS].sum()), rare[name]
-        if self.original.memory() is None:  # counted already
-            values_held = self.original.classes.patterns([name], everyone=True)
-            few_hold = values_held.take(values_held.counted < FEW)
+        if self.original.memory() is None and self.original.counts.knows([name], rows_only=False):
+            values_held = self.original.count([name])
+            few_hold = values_held.filter(values_held.persons < FEW)
             rare = _as_texts(few_hold.cells.with_columns(pl.Series(ROWS, few_hold.rows)).drop_nulls(name), name)
         else:
             keys = dict.fromkeys([name] if person is None else [name, person])
@@ -337,15 +338,16 @@ class _Look:
         """How many records hold the value that they had: a step that may overwrite a column need not do so."""
         import narwhals as nw
 
-        if self.released.lineage is not self.original.lineage:
+        if self.released.family is not self.original.family:
             return 0
         if self._has_tolerance(name):
             return self._own_numbers(name)
         pairs = paired_counts(self.original, self.released, [name])
-        if pairs is not None and name not in pairs.before:  # no step changed it
+        if pairs is not None and name not in pairs.changed:
             return int(self.released.tally(name).drop_nulls(name)[ROWS].sum())
         if pairs is not None:
-            return int(pairs.patterns.rows[pairs.alike(name) & (pairs.before[name].masked >= 0)].sum())
+            present = pairs.before.column(name).masked[pairs.kept] >= 0
+            return int(pairs.rows[pairs.unchanged(name) & present].sum())
 
         def cells(table: Table) -> Any:
             frame = nw.from_native(table.identified().rows.frame)
@@ -369,7 +371,7 @@ class _Look:
     def _derived(self, name: str, filled: int) -> Iterator[Sighting]:
         """A column that follows from a quasi-identifier but for a few cells, and shows it more finely than released."""
         released, original = self.released, self.original
-        if released.schema[name].roles != {Role.INSENSITIVE} or released.lineage is not original.lineage:
+        if released.schema[name].roles != {Role.INSENSITIVE} or released.family is not original.family:
             return
         quasi = [key for key in released.schema.quasi if key in self.overwritten and key in original.schema]
         if not quasi or len(original) < SMALL_FILE:
@@ -420,7 +422,7 @@ class _Look:
             columns = [side.column(n) if side is self.released else side.column(n)[rows] for side, n in sides]
             return pl.DataFrame(columns).group_by(key, name).agg(pl.len().alias(ROWS))
         if whose is source and not (whose.schema.person or whose.afar(name)):
-            counted = whose.classes.patterns([key, name], everyone=True)
+            counted = whose.count([key, name], rows_only=True)
             return counted.cells.with_columns(pl.Series(ROWS, counted.rows))
         if whose is source:
             return whose.engine.histogram(whose.rows.frame, [key, name])
@@ -439,7 +441,7 @@ class _Look:
 
         def single(keys: list[str]) -> int:
             if self.released.memory() is None and schema.person is None and not self.released.afar(name):
-                return int((self.released.classes.patterns(keys, everyone=True).rows == 1).sum())
+                return int((self.released.count(keys, rows_only=True).rows == 1).sum())
             counted = nw.from_native(engine.histogram(self.released.rows.frame, keys))
             return engine.rows(counted.filter(nw.col(ROWS) == 1).to_native())
 

@@ -236,9 +236,9 @@ def _shuffled(original: Table, secret: Mapping[str, Any], stream: Stream) -> dic
     """The further tables of a step, those of original records in an order of their own."""
     tables = dict(secret.get("tables", {}))
     for name, other in tables.items():
-        if other.lineage is original.lineage:
+        if other.family is original.family:
             engine = other.engine
             moved = engine.select(engine.shuffle(other.identified().rows.frame, stream.child(name)), other.names)
             rows = Rows(engine, engine.identify(engine.materialised(moved)), other.schema)
-            tables[name] = replace(other, rows=rows, lineage=object(), _cache={})
+            tables[name] = replace(other, rows=rows, family=object(), lineage=None, _cache={})
     return {"tables": tables} if tables else {}

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.engines.engine import PERSONS, ROWS, as_text
+from celosia.data.engines.engine import as_text
+from celosia.data.engines.row_codes import PERSONS, ROWS
 from celosia.proposals.recognition.names import only_names
 from celosia.proposals.recognition.traces import NAMES, TRACES, traces_in
 

@@ -173,9 +173,11 @@ def internal_of(release: Release, limit: int = 25) -> InternalFacts:
     smallest = keys.with_columns(pl.Series("size", counts.size)).sort("size").head(limit)
     homogeneous = []
     for column in table.schema.sensitive:
-        classes, values = table.classes.by_rows.keyed((column,))  # which values there are does not depend on whose
+        values = table.classes.counts((column,), unit="rows")  # which values there are does not depend on whose
         single = pl.Series(values.of(column).distinct == 1)
-        homogeneous.append(classes.cells.filter(single).with_columns(pl.lit(column).alias("discloses")).head(limit))
+        homogeneous.append(
+            table.classes.histogram.cells.filter(single).with_columns(pl.lit(column).alias("discloses")).head(limit)
+        )
     if release.original.memory() is None:  # to tell single records all of them would have to be brought here
         return InternalFacts(
             smallest=smallest,

@@ -324,7 +324,7 @@ def tables_page(
 def _verdict(release: Release, w: Mapping[str, Any]) -> tuple[str, str]:
     if not release.assessment.models:
         return w["verdict_none"], "neutral"
-    if release.holds and release.table.classes.nothing_told:
+    if release.holds and release.table.classes.all_suppressed:
         return w["verdict_empty"], "neutral"
     return (w["verdict_met"], "met") if release.holds else (w["verdict_unmet"], "unmet")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.checker.checking import Claimed, Judged, judged
 from celosia.checker.reading import OwnerFacts, Written, written
-from celosia.classes.numbered import NOBODY
+from celosia.data.engines.row_codes import NO_PERSON
 from celosia.errors import CelosiaError, Contradiction
 from celosia.parts import ComparesWithInput, Model, Risk, population_table
 from celosia.release.evidence import evidence
@@ -174,7 +174,7 @@ def _owner_facts(release: Release, findings: Iterable[Finding], record: Mapping[
 def _owners(record: Mapping[str, Any], rows: int | None = None) -> list[int | None] | None:
     """The person of each row of the file, where the private record tells."""
     numbers = evidence.released_persons(record, rows)
-    return None if numbers is None else [None if who == NOBODY else who for who in numbers.tolist()]
+    return None if numbers is None else [None if who == NO_PERSON else who for who in numbers.tolist()]
 
 
 def distribution(table: Table, name: str) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from celosia.classes.numbered import NOBODY
+from celosia.data.engines.row_codes import NO_PERSON
 from celosia.data.io.atomic import journals, settle
 from celosia.data.schema import Column, Role, Schema
 from celosia.errors import DataError
@@ -140,8 +140,8 @@ def _from_release(
     checks += _without_role(stated, columns)
     if table.schema.quasi:
         # where every record shows stars the file does not tell whether they were suppressed or generalised
-        suppressed = len(table) if table.classes.nothing_told else table.suppressed()
-        agrees = claims["suppressed"] in ({0, suppressed} if table.classes.nothing_told else {suppressed})
+        suppressed = len(table) if table.classes.all_suppressed else table.suppressed()
+        agrees = claims["suppressed"] in ({0, suppressed} if table.classes.all_suppressed else {suppressed})
         checks.append(Check("suppressed records", claims["suppressed"], suppressed, agrees))
     table = _with_persons(table, private or {})
     required = [
@@ -281,7 +281,7 @@ def _with_persons(table: Table, private: dict[str, Any]) -> Table:
     name = "person"
     while name in table.names:
         name += "_"
-    owners = pl.Series(name, persons).replace(NOBODY, None)
+    owners = pl.Series(name, persons).replace(NO_PERSON, None)
     columns = (*table.schema.columns, Column(name, frozenset({Role.PERSON})))
     return read(table.polars().with_columns(owners), Schema(columns, table.schema.rest))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.classes import number
 from celosia.errors import NotApplicable
+from celosia.histogram import number
 from celosia.parts import Attack, Column, Columns
 from celosia.table.source import Same
 

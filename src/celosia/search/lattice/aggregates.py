@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from celosia.classes.counts import ClassCounts, Shares, Verdict
-from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Domain
+from celosia.search.lattice.objective import ClassObjective, ColumnObjective, LevelMaps
 
 
-def with_aggregates(objective: ColumnObjective, domain: Domain, columns: Mapping[int, str]) -> ClassObjective:
+def with_aggregates(objective: ColumnObjective, domain: LevelMaps, columns: Mapping[int, str]) -> ClassObjective:
     """Give the objective when columns (position → counted name) stand at their top to form classes, as aggregates."""
     n = max(1, domain.n)
     distinct = {name: max(1, int((domain.counts[j] > 0).sum())) for j, name in columns.items()}

@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.classes.counts import ClassCounts, Counts, Shares, Verdict
 from celosia.parts import Model, search_hints
-from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Domain, Objective, Score
+from celosia.search.lattice.objective import ClassObjective, ColumnObjective, LevelMaps, Objective, Score
 from celosia.search.lattice.tables import ClassTable, ClassTables, Levels, Records
 
 
@@ -298,7 +298,7 @@ class Checker:
         return kept[label], label
 
 
-def _partly_starred(domain: Domain) -> list[list[Verdict]] | None:
+def _partly_starred(domain: LevelMaps) -> list[list[Verdict]] | None:
     """Give for each column and level which values read as stars; None where a level has them for all values or none.
 
     Then classes of nothing but stars are the only class of their node.

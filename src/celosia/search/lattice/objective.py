@@ -41,13 +41,13 @@ MEAN: Additive = (lambda x: x / x.shape[-1], float)
 
 
 @dataclass(frozen=True, eq=False)
-class Domain:
+class LevelMaps:
     """The quasi-identifiers before a search: hierarchies as integer maps, and how often each value occurs.
 
     ``maps[j][level][value]`` is the code of the generalised value; level 0 is the identity. Values may be the rows
     of the hierarchy, or only those that occur; shares of the domain count hierarchy rows (``rows``) either way.
 
-    >>> d = Domain(("sex",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 1]),))
+    >>> d = LevelMaps(("sex",), ((np.array([0, 1], np.int32), np.array([0, 0], np.int32)),), (np.array([3, 1]),))
     >>> d.n, d.height(0), d.share(0, 0).tolist(), d.share(0, 1).tolist(), d.frequency(0, 1).tolist()
     (4, 1, [0.5, 0.5], [1.0], [4])
     """
@@ -257,7 +257,7 @@ Objective: TypeAlias = ColumnObjective | ClassObjective
 
 
 def per_cell(
-    domain: Domain,
+    domain: LevelMaps,
     cell: Callable[[int, int], Shares],
     combine: Callable[..., Shares],
     top: Callable[[int], float] = lambda _: 1.0,

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from celosia.histogram import Histogram
 
     Codes = NDArray[np.int32]
     Counts = NDArray[np.int64]
@@ -43,60 +44,43 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Owners:
-    """The persons of rows that stand for combinations."""
+    """The persons of rows that stand for combinations of the quasi-identifiers."""
 
-    persons: Counts
-    """How many each row has."""
-    values: Mapping[str, tuple[Codes, Codes, Counts]]
-    """For each counted column rows, codes, and how many persons have them."""
-    row: Codes
-    person: Codes
-    """The rows of those who have several, and whose they are; a pair may come several times."""
-    held: Mapping[str, Codes]
-    """For each counted column the codes that these have there."""
+    quasi: Histogram
+    """One entry per row."""
+    joint: Mapping[str, tuple[Histogram, Codes]]
+    """For each counted column the histogram of the quasi-identifiers and it, and the code of each entry there."""
 
-    @cached_property
+    @property
     def total(self) -> int:
         """How many persons there are."""
-        row, _ = np.divmod(np.unique(self._pairs), max(1, len(self._named)))
-        return int(self.persons.sum()) - len(row) + len(self._named)
+        return self.quasi.total
 
     def entries(self, widths: Mapping[str, int]) -> dict[str, Entries]:
         """What is counted of each column, and of the persons themselves (``PERSON``)."""
-        everywhere = np.arange(len(self.persons), dtype=np.int32)
-        nothing = np.zeros_like(everywhere)
-        counted = {PERSON: (everywhere, nothing, self.persons), **self.values}
-        held = {PERSON: np.zeros_like(self.row), **self.held}
-        return {name: self._entries(width, *counted[name], held[name]) for name, width in widths.items()}
+        itself = self.quasi, np.zeros(len(self.quasi), dtype=np.int32)
+        counted = {PERSON: itself, **self.joint}
+        return {name: self._entries(width, *counted[name]) for name, width in widths.items()}
 
-    def _entries(self, width: int, row: Codes, value: Codes, count: Counts, held: Codes) -> Entries:
-        # each person, row and value of those who have several, once
-        each = np.unique(self._pairs * width + held)
-        their_row, rest = np.divmod(each, width * max(1, len(self._named)))
-        person, their_value = np.divmod(rest, width)
-        # so many of the persons of a row and value are told apart, the others are counted
-        places = row.astype(np.int64) * width + value
-        order = np.argsort(places)
-        alone = count.copy()
-        np.subtract.at(alone, order[np.searchsorted(places, their_row * width + their_value, sorter=order)], 1)
+    def _entries(self, width: int, histogram: Histogram, code: Codes) -> Entries:
+        row, pairs, alone = self.quasi.find(histogram), histogram.pairs, histogram.persons.copy()
+        assert pairs is not None
+        # whoever has several values in one row alone needs no identity: the values are counted
+        low, high = np.full(pairs.persons, len(self.quasi)), np.full(pairs.persons, -1)
+        np.minimum.at(low, pairs.person, row[pairs.entry])
+        np.maximum.at(high, pairs.person, row[pairs.entry])
+        listed = (low < high)[pairs.person]
+        entry, person = pairs.entry[listed], pairs.person[listed]
+        np.subtract.at(alone, entry, 1)
         some = alone > 0
-        pairs, code = np.unique(person * width + their_value, return_inverse=True)
+        same, place = np.unique(person * width + code[entry], return_inverse=True)
         return Entries(
             width,
-            np.concatenate([np.arange(width), pairs % width]).astype(np.int32),
-            np.concatenate([row[some], their_row]).astype(np.int32),
-            np.concatenate([value[some], width + code]).astype(np.int32),
-            np.concatenate([alone[some], np.ones(len(code), dtype=np.int64)]),
+            np.concatenate([np.arange(width), same % width]).astype(np.int32),
+            np.concatenate([row[some], row[entry]]).astype(np.int32),
+            np.concatenate([code[some], width + place]).astype(np.int32),
+            np.concatenate([alone[some], np.ones(len(entry), dtype=np.int64)]),
         )
-
-    @cached_property
-    def _named(self) -> Codes:
-        return np.unique(self.person)
-
-    @cached_property
-    def _pairs(self) -> Counts:
-        """One number for the row and the person of each entry."""
-        return self.row.astype(np.int64) * max(1, len(self._named)) + np.searchsorted(self._named, self.person)
 
 
 __all__ = ["PERSON", "Entries", "Owners"]

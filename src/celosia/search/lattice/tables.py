@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.classes import Sensitive
 from celosia.classes.counts import ClassCounts, Codes, Counts, ValueCounts, Verdict
 from celosia.errors import DataError
-from celosia.search.lattice.objective import Domain
+from celosia.search.lattice.objective import LevelMaps
 from celosia.search.lattice.owners import PERSON, Owners
 
 Levels = tuple[int, ...]
@@ -20,9 +20,9 @@ Levels = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """The input of a search: quasi-identifiers as codes of a :class:`Domain`, and what else is counted."""
+    """The input of a search: quasi-identifiers as codes of a :class:`LevelMaps`, and what else is counted."""
 
-    domain: Domain
+    domain: LevelMaps
     codes: Codes
     """n × m, level 0."""
     sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Layout:
     """``offset[j, a, b]``: where the map of column *j* from level *a* to *b* begins in ``steps`` (-1: none)."""
 
     @classmethod
-    def of(cls, domain: Domain) -> Layout:
+    def of(cls, domain: LevelMaps) -> Layout:
         """Give each column as many bits as its widest level needs; a field never crosses a word."""
         word, shift, mask = [], [], []
         at = 0

@@ -26,7 +26,7 @@ from celosia.classes.counts import Shares
 from celosia.parts.progress import advance
 from celosia.search.lattice.check import Checker
 from celosia.search.lattice.lattice import ENUMERATED
-from celosia.search.lattice.objective import Domain
+from celosia.search.lattice.objective import LevelMaps
 from celosia.search.lattice.tables import ClassTable, Levels
 
 Rows = NDArray[np.intp]
@@ -56,7 +56,7 @@ class LocalResult:
     """Whether the time was enough for everything that was to be tried."""
 
 
-def scaled_shares(domain: Domain) -> list[list[Shares]]:
+def scaled_shares(domain: LevelMaps) -> list[list[Shares]]:
     """Give for each column, level and value the share of the domain that the value's cell covers, scaled to [0, 1]."""
     out = []
     for j in range(len(domain)):
@@ -67,7 +67,9 @@ def scaled_shares(domain: Domain) -> list[list[Shares]]:
     return out
 
 
-def in_order(domain: Domain, costs: list[list[Shares]], lower: Levels, upper: Levels) -> Iterator[tuple[float, Levels]]:
+def in_order(
+    domain: LevelMaps, costs: list[list[Shares]], lower: Levels, upper: Levels
+) -> Iterator[tuple[float, Levels]]:
     """Give nodes by their loss over the whole table, the finest first."""
     n = max(1, domain.n)
     base = [[float((cost * domain.counts[j]).sum() / n) for cost in costs[j]] for j in range(len(domain))]

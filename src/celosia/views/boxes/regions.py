@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from celosia.classes import STAR, encode, number
+from celosia.classes import STAR
 from celosia.data.schema import Kind
 from celosia.errors import UnknownName
 from celosia.hierarchy import texts
 from celosia.hierarchy.ends import round_ends
 from celosia.hierarchy.values import Interval, OneOf
+from celosia.histogram import encode, number
 from celosia.parts import refuse_other_views
 from celosia.search.partition.groups import Groups
 from celosia.search.partition.mondrian import Axis

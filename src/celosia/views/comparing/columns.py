@@ -95,7 +95,7 @@ def _array_pair(original: Table, protected: Table, name: str) -> ColumnPair:
 
 def _counts(table: Table, name: str) -> dict[str, int]:
     """The cells of a column as texts with their records; missing ones under an empty text."""
-    cells = table.classes.patterns([name], everyone=True)
+    cells = table.count([name], rows_only=True)
     counts: dict[str, int] = {}
     for text, rows_ in zip(texts(cells.cells[name]), cells.rows.tolist(), strict=True):
         counts[text or ""] = counts.get(text or "", 0) + int(rows_)

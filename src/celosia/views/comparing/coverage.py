@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.classes import STAR
-from celosia.classes.column import encode
-from celosia.data.engines.engine import ROWS
+from celosia.data.engines.row_codes import ROWS
 from celosia.errors import NotApplicable
 from celosia.hierarchy import Levels
 from celosia.hierarchy.text import text_expression, texts
+from celosia.histogram import encode
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,7 +118,7 @@ def _apart(table: Table, names: list[str]) -> pl.DataFrame:
     """The combinations of some columns with their records, suppressed ones apart, also where all are."""
     import polars as pl
 
-    patterns = table.classes.patterns(names)
+    patterns = table.count(names, suppressed=False, rows_only=True)
     counted = patterns.cells.with_columns(pl.Series(ROWS, patterns.rows))
     return counted.clear() if table.suppressed() == len(table) else counted
 

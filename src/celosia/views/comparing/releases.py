@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.classes import encode, number
 from celosia.errors import NotApplicable
+from celosia.histogram import encode, number
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.classes import number
 from celosia.errors import NotApplicable
+from celosia.histogram import number
 from celosia.parts import Column, DisclosesValue, Model, build
 from celosia.risk.bases.transparency import PublicStep, Reached, _InformedAttack, wanted_column
 from celosia.table import read

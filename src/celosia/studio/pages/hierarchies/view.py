@@ -48,7 +48,7 @@ class Values:
     @classmethod
     def _of(cls, table: Table, name: str) -> Values:
         table.schema[name]
-        column = table.classes.patterns([name], everyone=True)
+        column = table.count([name])
         named = texts(column.cells[name])
         kept = [value is not None for value in named]
         rows = np.asarray(column.rows, dtype=np.int64)

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import celosia
-from celosia.views.keys import Keys, person_shares
-from celosia.views.persons import Linked, by_person, some_persons
+from celosia.views.persons import Linked, by_person, person_shares, some_persons
 
 rows = st.lists(
     st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from([1, 2, None]), st.integers(0, 3)),
@@ -54,27 +53,26 @@ def frequency(records, own, person, missing):
 @given(records=rows)
 @settings(max_examples=25, deadline=None)
 def test_frequencies(missing, person, records):
-    keys = Keys.of(table(records, person, missing))
-    counted = keys.spread(keys.frequencies())
+    classes = table(records, person, missing).classes
+    counted = classes.on_records(classes.frequencies(), suppressed=0)
     for row, own in zip(records, counted.tolist(), strict=True):
         assert own == frequency(records, row[:2], person, missing), row
-    assert keys.rows.sum() == len(records)
+    assert classes.histogram.rows.sum() == len(records)
 
 
 @given(records=rows)
 @settings(max_examples=30, deadline=None)
 def test_fewer_columns_and_smaller_cells(records):
-    keys = Keys.of(table(records, True, "category"))
-    first = keys.over([0])
-    assert first.names == ("x",)
+    classes = table(records, True, "category").classes
+    frequency, persons = classes.over(["x"])
     by_value = defaultdict(set)
     for row in records:
         by_value[row[0]].add(row[2])
-    assert sorted(first.counts.tolist()) == sorted(map(len, by_value.values()))
-    assert first.spread(first.counts).tolist() == [len(by_value[row[0]]) for row in records]
-    cell = np.where(np.arange(len(keys.counts)) % 2 == 0, 0, -1)
-    inside = {row[2] for row, at in zip(records, keys.pattern.tolist(), strict=True) if cell[at] == 0}
-    assert keys.sizes(cell).tolist() == [len(inside)]
+    assert sorted(persons.tolist()) == sorted(map(len, by_value.values()))
+    assert frequency.tolist() == persons.tolist()
+    cell = np.where(np.arange(len(classes.histogram)) % 2 == 0, 0, -1)
+    inside = {row[2] for row, at in zip(records, classes.place.tolist(), strict=True) if cell[at] == 0}
+    assert classes.persons_in(cell).tolist() == [len(inside)]
 
 
 @given(records=rows)
@@ -89,9 +87,9 @@ def test_a_person_adds_up_to_one_in_each_class(records):
 
 def test_a_suppressed_record_has_no_pattern_and_no_share():
     hidden = table([("a", 1, 0), ("a", 1, 0), ("b", 2, 1)], True, "category").suppress(np.array([True, False, False]))
-    keys = Keys.of(hidden)
-    assert keys.pattern.tolist().count(-1) == 1
-    assert keys.spread(np.array([5.0] * len(keys.counts)), suppressed=-1.0).tolist() == [-1.0, 5.0, 5.0]
+    classes = hidden.classes
+    assert classes.place.tolist().count(-1) == 1
+    assert classes.on_records(np.array([5.0] * len(classes.histogram)), suppressed=-1.0).tolist() == [-1.0, 5.0, 5.0]
     assert person_shares(hidden).tolist() == [0.0, 1.0, 1.0]
 
 

@@ -1,4 +1,4 @@
-"""What steps left as it was is asked of the table that it was read from."""
+"""Columns that no step changed are counted in the table that was read."""
 
 import narwhals as nw
 import polars as pl
@@ -22,8 +22,8 @@ def counts(tally: pl.DataFrame) -> list[tuple]:
 def test_a_column_that_no_step_changed_is_counted_in_the_input(table):
     before = counts(table.tally("pay"))
     mapped = table.map("city", ["a", "b", "c"], ["x", "x", "y"])
-    assert mapped.trace.keeps("pay")
-    assert not mapped.trace.keeps("city")
+    assert mapped.lineage.keeps_column("pay")
+    assert not mapped.lineage.keeps_column("city")
     assert mapped.having(["pay"]) is table.rows.frame
     assert mapped.having(["pay", "city"]) is mapped.rows.frame
     assert counts(mapped.tally("pay")) == before
@@ -32,11 +32,11 @@ def test_a_column_that_no_step_changed_is_counted_in_the_input(table):
 
 def test_a_column_that_lost_rows_or_cells_is_counted_anew(table):
     gone = table.suppress_classes(pl.DataFrame({"age": [30], "city": ["a"]}), drop=True)
-    assert not gone.trace.keeps("pay")
+    assert not gone.lineage.keeps_column("pay")
     assert counts(gone.tally("pay")) == [(1.5, 1), (2.5, 1), (4.0, 1)]
     rounded = table.with_columns({"pay": nw.col("pay").round(0)})
-    assert not rounded.trace.keeps("pay")
+    assert not rounded.lineage.keeps_column("pay")
     drawn = table.batched("pay", lambda rows: rows["pay"] + 1)
-    assert drawn.trace is None or not drawn.trace.keeps("pay")
+    assert drawn.lineage is None or not drawn.lineage.keeps_column("pay")
     assert counts(drawn.tally("pay")) == [(2.5, 2), (3.5, 1), (5.0, 1)]
     assert drawn.having(["pay"]) is drawn.rows.frame

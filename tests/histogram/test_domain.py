@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.classes import column as module
-from celosia.classes.column import encode, group, number, pack, ranked, recode
-from celosia.data.schema import Kind
+from celosia.histogram import Domain, encode, group, number, pack
+from celosia.histogram import grouping as module
+from celosia.histogram.grouping import ranked
 
 CELLS = {
     pl.String: st.sampled_from(["", "a", "b", "é", "10", "9", "*"]),
@@ -35,7 +35,7 @@ def test_codes_are_the_places_of_the_sorted_values(dtype, data):
     assert column.values.to_list() == values
     assert column.codes.tolist() == [values.index(cell) for cell in cells]
     assert column.codes.dtype == np.int32
-    assert column.missing == (None in cells)
+    assert column.domain.has_missing == (None in cells)
     assert column.masked.tolist() == [-1 if cell is None else values.index(cell) for cell in cells]
     assert column.present.to_list() == [value for value in values if value is not None]
     assert column.cells().to_list() == cells
@@ -49,7 +49,7 @@ def test_codes_are_the_places_of_the_sorted_values(dtype, data):
 )
 @settings(max_examples=60, deadline=None)
 def test_a_declared_order_goes_first_and_a_missing_value_last(cells, order):
-    column = encode(pl.Series("x", cells, dtype=pl.String), Kind.ORDINAL, order)
+    column = encode(pl.Series("x", cells, dtype=pl.String), order)
     there = set(cells)
     declared = [value for value in order if value in there]
     others = sorted(value for value in there if value is not None and value not in order)
@@ -57,20 +57,21 @@ def test_a_declared_order_goes_first_and_a_missing_value_last(cells, order):
     assert column.cells().to_list() == cells
 
 
-def test_an_order_is_for_ordinal_columns_only():
+def test_a_declared_order_replaces_that_of_the_values():
     cells = pl.Series(["b", "a"])
-    assert encode(cells, Kind.NOMINAL, ["b", "a"]).values.to_list() == ["a", "b"]
-    assert encode(cells, Kind.ORDINAL, ["b", "a"]).values.to_list() == ["b", "a"]
+    assert encode(cells).values.to_list() == ["a", "b"]
+    assert encode(cells, ["b", "a"]).values.to_list() == ["b", "a"]
+    assert encode(cells).ordered(["b", "a"]).codes.tolist() == [0, 1]
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=8), st.lists(st.sampled_from("abcde"), unique=True))
 def test_a_value_that_another_domain_lacks_has_no_code_there(cells, domain):
-    codes = recode(encode(pl.Series(cells, dtype=pl.String)), pl.Series(domain, dtype=pl.String))
+    codes = encode(pl.Series(cells, dtype=pl.String)).recode(Domain(pl.Series(domain, dtype=pl.String)))
     assert codes.tolist() == [domain.index(cell) if cell in domain else -1 for cell in cells]
 
 
 def test_a_missing_value_is_found_among_others():
-    assert recode(encode(pl.Series(["a", None])), pl.Series([None, "b", "a"])).tolist() == [2, 0]
+    assert encode(pl.Series(["a", None])).recode(Domain(pl.Series([None, "b", "a"]))).tolist() == [2, 0]
 
 
 @pytest.mark.parametrize("room", [2**62, 30], ids=["wide", "narrow"])
@@ -82,7 +83,7 @@ def test_numbers_of_combinations_keep_their_order(room, rows, width):
     combinations = [row[:width] for row in rows]
     distinct = sorted(set(combinations))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_ROOM", room)
+        patch.setattr(module, "KEYS", room)
         key, numbered = pack(columns), number(columns)
     for (a, ka), (b, kb) in product(zip(combinations, key.tolist(), strict=True), repeat=2):
         assert (a < b) == (ka < kb), (a, b)

@@ -1,4 +1,4 @@
-"""Rows that are put together from followed combinations are those that the steps make row by row."""
+"""Rows that are written from codes and mapped entries are those that the steps make row by row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import celosia
 from celosia.streams import Stream
-from celosia.table.weaving import Weaving
+from celosia.table.materialise import Materialised
 
 
 @pytest.fixture
@@ -34,30 +34,30 @@ def test_cells_and_order_are_those_of_the_steps(people, engine, drop):
     schema = celosia.Schema.of(quasi=["sex", "age", "area"], hierarchies={"area": "prefixes"})
     table = celosia.read(people, schema, engine=engine).identified()
     changed = table.map("area", table.tally("area")["area"], table.tally("area")["area"].str.head(6))
-    rare = changed.classes.patterns(["sex", "age", "area"])
+    rare = changed.count(["sex", "age", "area"], suppressed=False)
     rare = rare.cells.filter(pl.Series(rare.rows < 6))
     assert len(rare) > 0
     changed = changed.suppress_classes(rare, drop=drop)
     stream = Stream(11).child("order")
-    assert Weaving.of(changed) is not None
-    woven = changed.shuffled(stream).streamed().collect()
+    assert Materialised.of(changed) is not None
+    materialised = changed.shuffled(stream).streamed().collect()
     plain = changed.engine.collect(
         changed.engine.select(changed.engine.shuffle(changed.rows.frame, stream), changed.names)
     )
-    assert woven.equals(plain, null_equal=True)
-    assert woven.schema == plain.schema
-    assert (len(woven) < 600) == drop
-    assert changed.suppressed() == (0 if drop else int((woven["area"] == "*").sum()))
+    assert materialised.equals(plain, null_equal=True)
+    assert materialised.schema == plain.schema
+    assert (len(materialised) < 600) == drop
+    assert changed.suppressed() == (0 if drop else int((materialised["area"] == "*").sum()))
 
 
-def test_cells_that_no_values_lead_to_are_not_woven(people):
+def test_columns_that_were_changed_record_by_record_have_no_lineage(people):
     table = celosia.read(people, celosia.Schema.of(quasi=["sex", "age"])).identified()
     changed = table.replace({"age": np.arange(600)})
-    assert Weaving.of(changed) is None
+    assert Materialised.of(changed) is None
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
-def test_combinations_of_all_kept_columns_are_followed_once_and_serve_fewer(people, engine):
+def test_one_derivation_of_all_stored_columns_serves_fewer(people, engine):
     quasi = ["sex", "age", "area"]
     rounded = pl.scan_parquet(people).with_columns(pl.col("pay").round(0).clip(-1, 1)).collect()
     rounded.write_parquet(people)
@@ -66,16 +66,33 @@ def test_combinations_of_all_kept_columns_are_followed_once_and_serve_fewer(peop
     def changed(*, keep):
         table = celosia.read(people, schema, engine=engine).identified()
         if keep:
-            table.classes.count_together(quasi, ["pay"], keep=True)
-            assert set(table.classes.kept.domains) == {*quasi, "pay"}
+            table.counts.prepare(quasi, ["pay"], keep_rows=True)
+            assert set(table.counts.stored.domains) == {*quasi, "pay"}
         short = table.tally("area")["area"].str.head(6)
         return table.map("area", table.tally("area")["area"], short)
 
     kept, plain = changed(keep=True), changed(keep=False)
     for names in (["area"], quasi, [*quasi, "pay"]):
-        ours, theirs = kept.classes.patterns(names), plain.classes.patterns(names)
+        ours, theirs = (each.count(names, suppressed=False, rows_only=True) for each in (kept, plain))
         assert ours.cells.with_columns(n=ours.rows).equals(theirs.cells.with_columns(n=theirs.rows), null_equal=True)
-    assert Weaving.of(kept) is not None
-    assert [set(each.patterns.names) for each in kept.trace._followed] == [{*quasi, "pay"}]
-    drawn = kept.replace({"pay": np.arange(600.0)})  # what it is now follows from nothing: the others still do
-    assert set(drawn.trace.followed(quasi).patterns.names) == set(quasi)
+    assert Materialised.of(kept) is not None
+    assert [set(each.before.names) for each in kept.lineage._derived.values()] == [{*quasi, "pay"}]
+    drawn = kept.replace({"pay": np.arange(600.0)})  # it has no lineage: the others still have one
+    assert set(drawn.lineage.derive(quasi, rows_only=True).before.names) == set(quasi)
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize("person", [None, "who"])
+def test_stored_codes_of_persons_are_written_too(people, engine, person):
+    frame = pl.read_parquet(people).with_columns(who=pl.int_range(pl.len()) // 3)
+    frame.write_parquet(people)
+    schema = celosia.Schema.of(quasi=["sex", "area"], person=person, hierarchies={"area": "prefixes"})
+    table = celosia.read(people, schema, engine=engine).identified()
+    table.counts.prepare(["sex", "area"], [], keep_rows=True)
+    changed = table.map("area", table.tally("area")["area"], table.tally("area")["area"].str.head(6))
+    stream = Stream(11).child("order")
+    found = changed.shuffled(stream).streamed().collect()
+    plain = changed.engine.collect(
+        changed.engine.select(changed.engine.shuffle(changed.rows.frame, stream), changed.names)
+    )
+    assert found.equals(plain, null_equal=True)

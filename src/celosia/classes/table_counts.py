@@ -1,0 +1,376 @@
+"""Counts of one table: the only cache of histograms, and the only place that chooses how one is made."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.classes.rows import STAR, Rows, all_stars, starred
+from celosia.data.engines.engine import RECORD, SUPPRESSED
+from celosia.data.engines.row_codes import MemoryCodes, StoredCodes
+from celosia.histogram import CountAgain, Histogram
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.classes.lineage import Lineage
+    from celosia.data.schema import Schema
+    from celosia.histogram import Domain
+
+_MARK, _ENTRY = "__mark__", "__entry__"
+FEW_VALUES = 64
+"""Columns with so few values, together, are counted along with the quasi-identifiers: a pass less over the rows."""
+
+
+@dataclass(eq=False)
+class TableCounts:
+    """Histograms of the rows of a table, each counted once.
+
+    A histogram comes from a wider one that is known, from the lineage of the table, from the codes of its rows, or from
+    its engine: in this order, here and nowhere else.
+    """
+
+    rows: Rows
+    lineage: Lineage | None = None
+    domains: dict[str, Domain] = field(default_factory=dict, repr=False)
+    """Values of columns of a table that is not in memory, as far as they are known."""
+    stored: StoredCodes | None = field(default=None, repr=False)
+    """Codes of the rows, where they were written."""
+    joint: tuple[str, ...] = ()
+    """Columns that were counted jointly (:meth:`prepare`)."""
+    _known: dict[tuple[tuple[str, ...], bool], Histogram] = field(default_factory=dict, repr=False)
+    _kept: dict[tuple[tuple[str, ...], bool], Histogram] = field(default_factory=dict, repr=False)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the table."""
+        return self.rows.schema
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All columns of the frame."""
+        return tuple(self.rows.engine.types(self.rows.frame))
+
+    @cached_property
+    def frame(self) -> pl.DataFrame | None:
+        """All columns in the order of the records, where the engine has them in memory."""
+        engine, frame = self.rows.engine, self.rows.frame
+        if not engine.resident(frame):
+            return None
+        return engine.collect(engine.ordered(frame) if RECORD in self.names else frame)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether it has been decided where the rows are."""
+        return "frame" in self.__dict__
+
+    @cached_property
+    def codes(self) -> MemoryCodes | None:
+        """Codes of the rows of a table in memory."""
+        return None if self.frame is None else MemoryCodes(self.frame, self.schema.orders)
+
+    # Rows that are suppressed.
+
+    @cached_property
+    def suppressed(self) -> int:
+        """Number of suppressed rows."""
+        if self.frame is not None:
+            return int(self.suppressed_rows.sum())
+        if not self.has_marks:
+            return 0
+        return int(self._marked.rows[self._suppressed_entries(self._marked)].sum())
+
+    @cached_property
+    def all_suppressed(self) -> bool:
+        """Whether every row shows nothing but ``*``."""
+        if not self.rows.starrable:
+            return False
+        if self.frame is not None:
+            return bool(starred(self.frame, self.rows.telling).all()) and len(self.frame) > 0
+        return len(self._marked) > 0 and bool(self._starred_entries(self._marked).all())
+
+    @cached_property
+    def suppressed_rows(self) -> NDArray[np.bool_]:
+        """Which rows of a table in memory are suppressed: they carry the mark, or ``*`` in all suppression columns."""
+        assert self.frame is not None
+        hidden = self.frame[SUPPRESSED].to_numpy() if self.rows.flagged else np.zeros(len(self.frame), dtype=np.bool_)
+        if self.rows.starrable:
+            stars = starred(self.frame, self.rows.telling).to_numpy()
+            hidden = hidden if stars.all() else hidden | stars
+        return np.asarray(hidden, dtype=np.bool_)
+
+    @property
+    def some_suppressed(self) -> bool:
+        """Whether some rows are suppressed, but not all: only then they can be distinguished."""
+        return 0 < self.suppressed < self.length
+
+    @cached_property
+    def length(self) -> int:
+        """Number of rows."""
+        if self.frame is not None:
+            return len(self.frame)
+        if self._known:
+            return int(next(iter(self._known.values())).rows.sum())
+        if self.lineage is not None and not self.lineage.drops_rows:
+            return self.lineage.base.length
+        derived = None if self.lineage is None else self.lineage.derive(self.schema.quasi, rows_only=True)
+        return self.rows.engine.rows(self.rows.frame) if derived is None else int(derived.rows.sum())
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether rows may be suppressed: they have a mark, or could show ``*`` in all suppression columns."""
+        return self.rows.flagged or self.rows.starrable
+
+    def knows(self, names: Sequence[str], *, rows_only: bool = True) -> bool:
+        """Whether the combinations of these columns are counted, or follow without reading rows."""
+        if self.codes is not None or self._wider(names, rows_only=rows_only):
+            return True
+        return self.lineage is not None and self.lineage.derive(names, rows_only=rows_only) is not None
+
+    def _wider(self, names: Sequence[str], *, rows_only: bool) -> list[Histogram]:
+        """Known histograms from which that of some columns follows."""
+        return [
+            histogram
+            for (columns, without), histogram in self._known.items()
+            if set(names) <= set(columns) and (rows_only or (not without and histogram.can_project(names)))
+        ]
+
+    @cached_property
+    def total(self) -> int:
+        """Persons of the table, of suppressed rows too; without a person column its rows."""
+        person, quasi = self.schema.person, self.schema.quasi
+        if person is None:
+            return self.length
+        if self.codes is not None:
+            return len(np.unique(self.codes.column(person).codes))
+        if self.stored is not None or self.knows(quasi):
+            return self.histogram(quasi).total
+        return self.rows.engine.persons(self.rows.frame, person)
+
+    @cached_property
+    def unidentified(self) -> int:
+        """Number of rows without a person's id; 0 without a person column."""
+        import narwhals as nw
+
+        person = self.schema.person
+        if person is None:
+            return 0
+        missing = nw.from_native(self.rows.frame).select(n=nw.col(person).is_null().cast(nw.Int64).sum())
+        return int(self.rows.engine.collect(missing.to_native())["n"][0] or 0)
+
+    @cached_property
+    def _marked(self) -> Histogram:
+        """The columns that show which rows are suppressed, with their rows."""
+        return self._with_marks(())
+
+    def _with_marks(self, names: Sequence[str], *, rows_only: bool = True) -> Histogram:
+        """Count some columns together with those that show which rows are suppressed."""
+        needed = [*names, *self.schema.quasi, *self.rows.telling, *([SUPPRESSED] if self.rows.flagged else [])]
+        return self._count(tuple(dict.fromkeys(needed)), rows_only=rows_only)
+
+    def _starred_entries(self, histogram: Histogram) -> NDArray[np.bool_]:
+        stars = np.full(len(histogram), self.rows.starrable, dtype=np.bool_)
+        for name in self.rows.telling if self.rows.starrable else ():
+            column = histogram.column(name)
+            stars &= np.asarray((column.values.cast(str).eq_missing(STAR)).to_numpy()[column.codes])
+        return stars
+
+    def _suppressed_entries(self, histogram: Histogram) -> NDArray[np.bool_]:
+        """Which entries are those of suppressed rows; ``*`` everywhere is no mark."""
+        hidden = np.zeros(len(histogram), dtype=np.bool_)
+        if self.rows.flagged:
+            marks = histogram.column(SUPPRESSED)
+            hidden = np.asarray(marks.values.to_numpy()[marks.codes], dtype=np.bool_)
+        stars = self._starred_entries(histogram)
+        return hidden if stars.all() else hidden | stars
+
+    # Histograms.
+
+    def histogram(self, names: Sequence[str], *, suppressed: bool = True, rows_only: bool = False) -> Histogram:
+        """Count the combinations of some columns; without ``suppressed`` those of the other rows alone.
+
+        Where all rows are suppressed none is left out. ``rows_only``: persons and weights are not needed.
+        """
+        wanted = tuple(dict.fromkeys(names))
+        if suppressed or not self.some_suppressed:
+            return self._count(wanted, rows_only=rows_only)
+        for person_too in {False, rows_only}:
+            if (wanted, person_too) in self._kept:
+                return self._kept[wanted, person_too]
+        self._kept[wanted, rows_only] = self._count_kept(wanted, rows_only=rows_only)
+        return self._kept[wanted, rows_only]
+
+    def _count_kept(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram:
+        if self.codes is not None:
+            return self._in_memory(self.kept_codes, names, rows_only=rows_only)
+        try:
+            whole = self._with_marks(names, rows_only=rows_only)
+            return whole.filter(~self._suppressed_entries(whole)).project(names)
+        except CountAgain:
+            frame = self.rows.engine.filter(self.rows.frame, ~self.mark)
+            return self._by_engine(names, frame, rows_only=rows_only)
+
+    @cached_property
+    def kept_codes(self) -> MemoryCodes:
+        """Codes of the rows that take part in classes; of all rows where all are suppressed."""
+        assert self.codes is not None
+        return self.codes.choose(np.flatnonzero(~self.suppressed_rows) if self.some_suppressed else None)
+
+    def _count(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram:
+        rows_only = rows_only or (self.schema.person is None and self.schema.weight is None)
+        histogram = self._projected(names, rows_only=rows_only)
+        if histogram is None:
+            histogram = self._counted(names, rows_only=rows_only)
+        self._known[names, rows_only] = histogram
+        return histogram
+
+    def _projected(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram | None:
+        """Return a histogram that follows from a known one, from the shortest that tells it."""
+        if self.codes is not None:
+            return self._known.get((names, rows_only), self._known.get((names, False)))
+        weighed = not rows_only and self.weighs(names)
+        wider = self._wider(names, rows_only=rows_only)
+        wider = [histogram for histogram in wider if not weighed or histogram.weight is not None]
+        best = min(wider, key=len, default=None)
+        if best is None:
+            return None
+        if rows_only and best.single is not None:
+            best = best.without_persons()
+        return best.project(names)
+
+    def _counted(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram:
+        if self.codes is not None:
+            return self._in_memory(self.codes, names, rows_only=rows_only)
+        plain, schema = [name for name in names if name != SUPPRESSED], self.schema
+        read = [*names, *(() if rows_only else filter(None, (schema.person, schema.weight)))]
+        if self.lineage is not None and all(map(self.lineage.keeps_column, read)):
+            return self.lineage.base.histogram(names, rows_only=rows_only)
+        derived = None if self.lineage is None else self.lineage.derive(plain, rows_only=rows_only)
+        if derived is not None and (SUPPRESSED not in names or derived.marks):
+            with contextlib.suppress(CountAgain):
+                return derived.after(plain, self.schema.orders).project(names)
+        return self._by_engine(names, self.rows.frame, rows_only=rows_only)
+
+    def weighs(self, names: Iterable[str]) -> bool:
+        """Whether weights are summed for these columns: only with all quasi-identifiers."""
+        return self.schema.weight is not None and set(self.schema.quasi) <= set(names)
+
+    def _in_memory(self, codes: MemoryCodes, names: Sequence[str], *, rows_only: bool) -> Histogram:
+        weight = self.schema.weight if not rows_only and self.weighs(names) else None
+        return codes.count(names, person=None if rows_only else self.schema.person, weight=weight)
+
+    def _by_engine(self, names: Sequence[str], frame: Any, *, rows_only: bool) -> Histogram:
+        engine, schema = self.rows.engine, self.schema
+        person = None if rows_only else schema.person
+        weight = schema.weight if not rows_only and self.weighs(names) else None
+        whole = frame is self.rows.frame
+        if person is not None and person not in names:
+            stored = self.store(names) if whole else self._encode(frame, names)
+            return stored.count(
+                names, person=True, weight=weight is not None, person_keys=engine.person_keys(schema.quasi)
+            )
+        if whole and self.stored is not None and self.stored.covers(names) and (weight is None or self.stored.weight):
+            return self.stored.count(names, weight=weight is not None)
+        domains, orders = self.domains, schema.orders
+        counted = engine.count(frame, names, domains=domains, orders=orders, person=person, weight=weight)
+        if whole:
+            domains.update({n: domains.get(n, column.domain) for n, column in counted.columns.items()})
+        return counted
+
+    # Codes that are written.
+
+    def prepare(self, names: Sequence[str], further: Sequence[str], *, keep_rows: bool = False) -> None:
+        """Count some columns jointly with further ones that have few values, for all that will be asked of them.
+
+        With ``keep_rows`` the codes of the rows are written, for results that read every row: the table is as read.
+        """
+        if self.codes is not None or (self.joint and not keep_rows):
+            return
+        engine, schema = self.rows.engine, self.schema
+        others = [name for name in dict.fromkeys(further) if name not in names]
+        keep = (keep_rows or schema.person is not None) and engine.stores_codes(schema.person)
+        listed = engine.list_domains(self.rows.frame, names, others, self.domains, schema.orders, needed=keep)
+        self.domains.update(listed)
+        joint = list(names)
+        for name in sorted(others, key=lambda name: len(self.domains.get(name, ()))):
+            width = math.prod(len(self.domains.get(each, ())) for each in (*joint[len(names) :], name))
+            if width <= FEW_VALUES and (schema.person is None or engine.person_keys(()) is None):
+                joint.append(name)
+        if keep:
+            self.store([*names, *others] if schema.person is not None else joint)
+        self.joint = tuple(joint)
+        self._count(self.joint, rows_only=False)
+
+    def store(self, names: Sequence[str]) -> StoredCodes:
+        """Return stored codes of all rows that cover some columns."""
+        if self.stored is None or not self.stored.covers(names):
+            own = [*(() if self.stored is None else self.stored.domains), *self.schema.quasi, *names]
+            self.stored = self._encode(
+                self.rows.frame, [name for name in dict.fromkeys(own) if name != self.schema.person]
+            )
+        return self.stored
+
+    def _encode(self, frame: Any, names: Sequence[str]) -> StoredCodes:
+        engine, schema = self.rows.engine, self.schema
+        new = [name for name in names if name not in self.domains]
+        self.domains.update(engine.domains(self.rows.frame, new, schema.orders) if new else {})
+        own = {name: self.domains[name] for name in names}
+        return engine.encode(frame, own, person=schema.person, weight=schema.weight)
+
+    # Results per record.
+
+    @property
+    def mark(self) -> nw.Expr:
+        """Expression that is true for suppressed rows; only for tables with some."""
+        import narwhals as nw
+
+        marks = [nw.col(SUPPRESSED)] if self.rows.flagged else []
+        if self.rows.starrable and not (self.all_suppressed and self.rows.flagged):
+            marks.append(all_stars(self.rows.telling))
+        return functools.reduce(operator.or_, marks)
+
+    @cached_property
+    def mask(self) -> NDArray[np.bool_]:
+        """Which records are suppressed, in table order."""
+        if self.frame is not None:
+            return self.suppressed_rows
+        if self.suppressed == 0:
+            return np.zeros(self.length, dtype=np.bool_)
+        engine = self.rows.engine
+        with_marks = engine.with_columns(self._identified(), {_MARK: self.mark})
+        marked = engine.collect(engine.ordered(engine.select(with_marks, [RECORD, _MARK])))
+        return np.asarray(marked[_MARK].to_numpy(), dtype=np.bool_)
+
+    @property
+    def members(self) -> NDArray[np.bool_]:
+        """Which records belong to a class, in table order: those that are not suppressed, or all where all are."""
+        return ~self.mask if self.some_suppressed else np.ones_like(self.mask)
+
+    def place(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """Return the entry of each record in the histogram of the rows that are not suppressed; -1 for others."""
+        import polars as pl
+
+        if self.codes is not None:
+            out = np.full(self.length, -1, dtype=np.int64)
+            chosen = self.kept_codes.chosen
+            out[slice(None) if chosen is None else chosen] = self.kept_codes.place(tuple(names))
+            return out
+        histogram, engine = self.histogram(names, suppressed=False), self.rows.engine
+        small = histogram.cells.with_columns(pl.Series(_ENTRY, np.arange(len(histogram), dtype=np.int64)))
+        joined = engine.attach(self._identified(), small, list(names))
+        back = engine.collect(engine.ordered(engine.select(joined, [RECORD, _ENTRY])))
+        return np.where(self.members, back[_ENTRY].fill_null(-1).to_numpy(), -1)
+
+    def _identified(self) -> Any:
+        engine, frame = self.rows.engine, self.rows.frame
+        return frame if RECORD in engine.types(frame) else engine.identify(frame)

@@ -1,0 +1,22 @@
+"""Domains and histograms: arrays that know no schema, no engine and no table.
+
+A :class:`Domain` holds the distinct values of a column, :class:`Encoded` a column as codes of one, and a
+:class:`Histogram` the combinations of some columns with their rows, persons and weights.
+"""
+
+from celosia.histogram.domain import Domain, Encoded, encode
+from celosia.histogram.grouping import group, number, pack
+from celosia.histogram.histogram import CountAgain, Histogram, PersonPairs, count_persons
+
+__all__ = [
+    "CountAgain",
+    "Domain",
+    "Encoded",
+    "Histogram",
+    "PersonPairs",
+    "count_persons",
+    "encode",
+    "group",
+    "number",
+    "pack",
+]

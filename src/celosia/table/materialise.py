@@ -1,0 +1,145 @@
+"""The rows of a protected table, written from the codes of the input and the mapped entries of its histogram.
+
+Each row of the input is one number, the packed key of its codes. The numbers are moved to their new places, and there
+the cells that became of each combination are looked up. So no text is moved or compared row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from celosia.data.engines.engine import RECORD
+from celosia.data.engines.ordering import in_drawn_order
+from celosia.data.engines.row_codes import KEY, fits_in_key, pack_codes
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from celosia.classes import Derived, TableCounts
+    from celosia.histogram import Domain
+    from celosia.streams import Stream
+    from celosia.table.table import Table
+
+PLACE = "__place__"
+READ = 1 << 20
+"""Rows that are read at once."""
+WRITTEN = 1 << 16
+"""Rows whose cells are looked up at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Materialised:
+    """A table, what became of the combinations of its input, and the key of each."""
+
+    table: Table
+    base: TableCounts
+    derived: Derived
+    domains: Mapping[str, Domain]
+    """The columns that a key stands for."""
+    keys: NDArray[np.int64]
+    """The keys of the combinations that are left, in rising order."""
+    entry: NDArray[np.int64]
+    """Which combination each of them is."""
+
+    @classmethod
+    def of(cls, table: Table) -> Materialised | None:
+        """Return the rows of a table whose steps gave equal cells to equal cells; None for others."""
+        lineage = table.lineage
+        if lineage is None or not table.engine.keeps_order or not set(table.names) <= set(lineage.base.names):
+            return None
+        base = lineage.base
+        touched = [name for name in table.names if lineage.changes_column(name)]
+        derived = lineage.derive(list(dict.fromkeys([*touched, *base.joint])), rows_only=True)
+        if derived is None or not len(derived.before.names):
+            return None
+        domains = {name: column.domain for name, column in derived.before.columns.items()}
+        if not fits_in_key(domains):
+            return None
+        keys = pack_codes({name: column.codes for name, column in derived.before.columns.items()}, domains)
+        keys = keys[derived.kept]
+        entry = np.argsort(keys, kind="stable")
+        return cls(table, base, derived, domains, keys[entry], entry)
+
+    @classmethod
+    def shuffled_rows(cls, table: Table, stream: Stream) -> pl.LazyFrame:
+        """Return the rows of a table for which they can be written so, in the order that a stream gives."""
+        materialised = cls.of(table)
+        assert materialised is not None
+        return materialised.shuffled(stream)
+
+    def shuffled(self, stream: Stream) -> pl.LazyFrame:
+        """The visible columns, rows in the order that the stream and the ids of the records give."""
+        import polars as pl
+        from polars.io.plugins import register_io_source
+
+        def batches(columns: list[str] | None, predicate: Any, most: int | None, _size: int | None) -> Iterator[Any]:
+            names = self.table.names if columns is None else columns
+            for rows in in_drawn_order(self._placed(), len(self.table), stream):
+                for some in rows.iter_slices(WRITTEN):
+                    cells = self._cells(some if most is None else some.head(most), names)
+                    most = None if most is None else most - len(cells)
+                    yield cells if predicate is None else cells.filter(predicate)
+                    if most == 0:
+                        return
+
+        types = self.table.polars_types()
+        return register_io_source(batches, schema=pl.Schema({name: types[name] for name in self.table.names}))
+
+    def _placed(self) -> Iterator[pl.DataFrame]:
+        """The rows that are left: which combination each has, its id, and the columns that no number tells."""
+        import polars as pl
+
+        from celosia.mathematics.kernels.grouping.locating import locate, starting
+
+        first = 0
+        starts, shift = starting(self.keys)
+        for batch in self._rows():
+            place = locate(self.keys, starts, shift, batch[KEY].to_numpy())
+            ids = np.arange(first, first + len(batch))
+            first += len(batch)
+            placed = batch.drop(KEY).with_columns(pl.Series(PLACE, place), pl.Series(RECORD, ids))
+            yield placed if (place >= 0).all() else placed.filter(pl.col(PLACE) >= 0)
+
+    def _rows(self) -> Iterator[pl.DataFrame]:
+        """Batches of the rows of the input in the order of the records: their keys, and columns without codes."""
+        others = [name for name in self.table.names if name not in self.domains]
+        stored, base, engine = self.base.stored, self.base, self.table.engine
+        if stored is None or not stored.covers(list(self.domains)):
+            values = {name: domain.values for name, domain in self.domains.items()}
+            rows = engine.streamed(engine.keyed(base.rows.frame, values, others), rows=base.length)
+            yield from rows.collect_batches(chunk_size=READ, maintain_order=True)
+            return
+        keys = stored.keys(list(self.domains)).collect_batches(chunk_size=READ, maintain_order=True)
+        if not others:
+            yield from keys
+            return
+        beside = engine.streamed(engine.select(base.rows.frame, others), rows=base.length)
+        for key, cells in zip(keys, beside.collect_batches(chunk_size=READ, maintain_order=True), strict=True):
+            yield cells.with_columns(key[KEY])
+
+    def _cells(self, rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+        """The visible cells of some rows."""
+        import polars as pl
+
+        place = rows[PLACE].to_numpy()
+        own = self._columns
+        cells = {n: own[n][1].gather(own[n][0][place].astype(np.uint32)) if n in own else rows[n] for n in names}
+        return pl.DataFrame(cells)
+
+    @cached_property
+    def _columns(self) -> dict[str, tuple[NDArray[Any], pl.Series]]:
+        """The code that each combination now has in each column, in as few bytes as it takes, and the values."""
+        columns = {name: self.derived.column(name) for name in self.table.names if name in self.domains}
+        return {
+            name: (column.codes[self.entry].astype(np.min_scalar_type(max(1, len(column.values)))), column.values)
+            for name, column in columns.items()
+        }
+
+
+__all__ = ["Materialised"]
