@@ -146,7 +146,7 @@ def chart(task: Mapping[str, Any], number: str, name: str) -> str:
     )
     spoken = "; ".join(f"{row['who']} {row['rows']} rows {row[number]}" for row in task["results"])
     caption = f"{task['title']}: {name}"
-    svg = plane.drawn(marks, f"{caption}. {spoken}")
+    svg = plane.draw(marks, f"{caption}. {spoken}")
     return f"<figure>{legend(who)}{svg}<figcaption>{escape(caption)}</figcaption></figure>"
 
 

@@ -91,8 +91,12 @@ def test_anybody_can_verify_the_file(students, catalogue, store, tmp_path):
         "class size of owners who block residence, at least",
         "class size of owners who block timetable, at least",
         "commitments",
+        "facts",
         "guard",
+        "inferences",
         "left_out",
+        "owners",
+        "parameters",
     }
 
 

@@ -49,21 +49,21 @@ def test_a_method_that_needs_more_than_the_memory_is_refused(table):
 def test_what_needs_only_combinations_is_not_refused(table):
     parts = [build("method", "generalise(require=k-anonymity(k=5))"), build("risk", "prosecutor")]
     refuse_beyond(table("256MB"), parts)
-    with pytest.raises(DataError, match="suda needs whole columns in memory"):
-        refuse_beyond(table("256MB"), [*parts, build("risk", "suda")])
+    with pytest.raises(DataError, match="homogeneity needs whole columns in memory"):
+        refuse_beyond(table("256MB"), [*parts, build("risk", "homogeneity")])
 
 
 def test_a_measure_needs_the_quasi_identifiers(table):
-    suda = build("risk", "suda")
-    assert needed(suda, table(None)) == 2 * 6_400_000_000
+    homogeneity = build("risk", "homogeneity")
+    assert needed(homogeneity, table(None)) == 2 * 6_400_000_000
     with pytest.raises(DataError, match=r"measure one that needs no more than combinations: .*prosecutor"):
-        refuse_beyond(table("1GB"), [suda])
+        refuse_beyond(table("1GB"), [homogeneity])
 
 
 def test_what_names_no_column_needs_one_at_least(tmp_path):
     pl.DataFrame({"pay": [1.0, 2.0]}).write_parquet(tmp_path / "pay.parquet")
     rows = celosia.read(tmp_path / "pay.parquet", celosia.Schema.of(sensitive=["pay"])).rows
-    assert needed(build("risk", "suda"), Long(rows)) == 6_400_000_000
+    assert needed(build("risk", "homogeneity"), Long(rows)) == 6_400_000_000
 
 
 def test_no_attack_does_with_less_so_memory_is_asked_for(table):

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from celosia.classes.counts import ClassCounts
+from celosia.parts.model import SearchHints
 from celosia.search.lattice.objective import ClassObjective, ColumnObjective, LevelMaps
 
 
@@ -205,7 +206,7 @@ def divergence(domain: LevelMaps, records: bool, combinations=None, weights=None
 
 
 @dataclass(frozen=True)
-class Asked:
+class Asked(SearchHints):
     """A requirement for tests: class sizes, and a function of the classes."""
 
     k: int = 1
@@ -221,17 +222,11 @@ class Asked:
     def accepts(self, classes):
         return bool(self.test(classes))
 
-    def least_size(self, classes):
+    def smallest_size_in(self, classes):
         return self.k
 
-    def size_only(self):
+    def is_size_only(self):
         return self.test is None
 
-    def sensitive(self):
+    def counted_columns(self):
         return () if self.test is None else (None,)
-
-    def least_removed(self, classes):
-        return None
-
-    def people(self):
-        return None

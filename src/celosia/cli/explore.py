@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from celosia.cli.bases.options import Engine, Json, Memory, Quasi, end_with, names
-from celosia.parts import marked_fields
 
 if TYPE_CHECKING:
     from celosia.frontier import Frontier, Point
@@ -82,7 +81,7 @@ def _refuse_secrets(table: Table, candidates: Sequence[str]) -> None:
     """Refuse a secret that stands on the command line itself."""
     from celosia.data.credentials import refuse_literal
     from celosia.frontier.candidates import candidates_of
-    from celosia.parts import Credential
+    from celosia.parts import Credential, marked_fields
 
     for tried in candidates_of(table, candidates) if candidates else ():
         for method in tried.methods:

@@ -59,7 +59,7 @@ def identity(part: Part) -> str:
 
     >>> from celosia.models import KMap
     >>> identity(KMap(k=3, population="data/people.csv"))
-    'k-map(k=3, population="people.csv")'
+    'k-map(population="people.csv", k=3)'
     """
     spec = part.spec().items()
     return grammar.show(

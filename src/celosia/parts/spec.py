@@ -15,7 +15,7 @@ def summary(part: Part | type[Part]) -> str:
 
     >>> from celosia.parts import find
     >>> summary(find("model", "k-anonymity"))
-    'Every class has at least ``k`` records.'
+    'Every record shares its quasi-identifiers with at least ``k - 1`` others.'
     """
     return inspect.cleandoc(part.__doc__ or "").split("\n\n")[0].replace("\n", " ")
 

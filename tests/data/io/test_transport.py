@@ -117,9 +117,11 @@ def test_a_policy_writes_one(tmp_path):
         'breaks = [0, 5]\n[output]\npath = "safe.xpt"\nreport = false\nversion = 5\n'
     )
     from celosia.cli.main import run as command
+    from celosia.release.verifying.verifying import verify
 
     assert command(["run", str(policy)]) == 0
     safe = cio.scan(tmp_path / "safe.xpt").frame.collect()
     assert sorted(safe["id"].drop_nulls()) == ["[0-5)", "[0-5)"]
     assert sorted(safe["born"].drop_nulls()) == sorted(FRAME["born"].drop_nulls())
-    assert command(["verify", str(tmp_path / "safe.certificate.json")]) == 0
+    assert command(["verify", str(tmp_path / "safe.certificate.json")]) == 3  # no requirement is stated
+    assert verify(tmp_path / "safe.certificate.json").holds

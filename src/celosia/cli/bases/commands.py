@@ -8,8 +8,6 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from celosia.parts import summary
-
 WORDS = {"str": "TEXT", "int": "INTEGER", "float": "NUMBER", "path": "PATH", "list[str]": "TEXT …"}
 """What stands after an option for a type of Python; a flag has nothing there."""
 
@@ -58,7 +56,7 @@ def kinds_like(incomplete: str) -> Iterator[tuple[str, str]]:
 
 def names_like(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     """Yield the parts of the given kind that begin so, for a shell."""
-    from celosia.parts import kinds, parts
+    from celosia.parts import kinds, parts, summary
 
     kind = ctx.params.get("kind")
     listed = parts(kind) if kind in kinds() else {}

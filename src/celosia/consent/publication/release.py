@@ -121,7 +121,7 @@ def recorded(publication: Publication) -> dict[str, Any]:
             "quasi": list(request.quasi),
             "identifiers": list(request.identifiers),
             "sensitive": list(request.sensitive),
-            "dialect": origin.dialect,
+            "dialect": request.dialect or origin.dialect,
             "key": request.key,
             # a hierarchy that is no file must be given again
             "hierarchies": {c: str(h) if isinstance(h, str | Path) else None for c, h in request.hierarchies.items()},

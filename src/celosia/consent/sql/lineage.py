@@ -251,7 +251,8 @@ class Reading:
         where = node.args.get("where")
         for part, positive in conditions.parts(where.this) if where is not None else ():
             fields = self.trace(part, frame, "where").direct
-            if outermost and positive and self._is_key_join(part, frame):
+            lookup = self._is_lookup(node)
+            if positive and (outermost or lookup) and self._is_key_join(part, frame, correlated=lookup):
                 continue
             if outermost and self._is_filter(part, frame):
                 self.filtering |= fields
@@ -306,8 +307,19 @@ class Reading:
         met = {source for column in part.find_all(exp.Column) for source, _ in self.find(column, frame, "where")}
         return len(met) == 1 and all(source is not None and source.table is not None for source in met)
 
-    def _is_key_join(self, part: exp.Expr, frame: Frame) -> bool:
-        """Whether a condition equates a field of one base table with a field of another one in the same FROM clause."""
+    def _is_lookup(self, node: exp.Select) -> bool:
+        """Whether a sub-select is an output column of the whole query: it decides a value, and no rows."""
+        from sqlglot import exp
+
+        output = node.parent.parent if isinstance(node.parent, exp.Subquery) else None
+        column = output if isinstance(output, exp.Alias) else node.parent
+        return column is not None and column.parent is self._tree and column.arg_key == "expressions"
+
+    def _is_key_join(self, part: exp.Expr, frame: Frame, *, correlated: bool = False) -> bool:
+        """Whether a condition equates a field of one base table with a field of another one in the same FROM clause.
+
+        With ``correlated`` the other one may be in the FROM clause of the query around it.
+        """
         from sqlglot import exp
 
         pair = [conditions.bare(side) for side in (part.left, part.right)] if isinstance(part, exp.EQ) else []
@@ -316,7 +328,8 @@ class Reading:
         meanings = [self.find(side, frame, "where") for side in pair if isinstance(side, exp.Column)]
         sources = [source for side in meanings for source, _ in side]
         exact = all(len(side) == 1 and side[0][1].exact for side in meanings)
-        based = all(source is not None and source in frame.sources and source.table is not None for source in sources)
+        based = all(source is not None and source.table is not None for source in sources)
+        based = based and (any if correlated else all)(source in frame.sources for source in sources)
         return exact and based and sources[0] is not sources[-1]
 
     def is_outermost(self, join: exp.Join) -> bool:

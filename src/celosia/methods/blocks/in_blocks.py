@@ -116,7 +116,8 @@ class InBlocks(Method):
 
 
 def _why(method: Method) -> str:
-    return "it makes other rows or further tables" if method.memory == "columns" else "it needs no block"
+    by_record = type(method).needs_memory is not Method.needs_memory
+    return "it needs no block" if by_record else "it makes other rows or further tables"
 
 
 def _numbered(engine: Any, frame: Any, by: tuple[str, ...]) -> Any:

@@ -20,7 +20,7 @@ def words(language: str) -> dict[str, Any]:
 
         raise UnknownName.of("language", language, LANGUAGES)
     meanings = {} if language == "en" else texts(HOME, f"parts.{language}")  # English stands in the docstrings
-    names = texts(HOME, "names.en")
+    names = dict(texts(HOME, "names.en"))  # the texts are cached
     for kind, own in texts(HOME, f"names.{language}").items():
         names[kind] = names.get(kind, {}) | own
     return texts(HOME, language) | {"meanings": meanings, "names": names}

@@ -211,7 +211,7 @@ def _curve(model: Any, table: Table, wanted: int | None) -> CurveView:
     try:
         curve = model.curve(table)
         cells = len(model.classes(table))
-        reached = int(model.measure(table)) if len(curve) else 0
+        reached = int(model.measured_value(table)) if len(curve) else 0
     except CelosiaError as problem:
         return CurveView((), (), 0, model.possibility, wanted, 0, str(problem))
     q, possibility = tuple(curve["q"].to_list()), tuple(curve["possibility"].to_list())
