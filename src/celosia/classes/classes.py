@@ -248,5 +248,5 @@ class EquivalenceClasses:
         return self.table.place(self.schema.need_quasi())
 
     def on_records(self, values: NDArray[Any], *, suppressed: Any) -> NDArray[Any]:
-        """Give the values of the entries of :attr:`histogram` to their records, in table order."""
+        """Spread one value per entry of :attr:`histogram` over the records, in table order."""
         return np.append(values, np.asarray(suppressed, dtype=values.dtype))[self.place]

@@ -88,7 +88,7 @@ class Derived:
 
 @dataclass(frozen=True, eq=False)
 class Lineage:
-    """What was done since a table was counted."""
+    """Changes of a table since it was counted."""
 
     base: TableCounts
     changes: tuple[Change, ...] = ()

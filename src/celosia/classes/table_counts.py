@@ -235,7 +235,7 @@ class TableCounts:
         return histogram
 
     def _projected(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram | None:
-        """Return a histogram that follows from a known one, from the shortest that tells it."""
+        """Project the shortest cached histogram that contains these columns."""
         if self.codes is not None:
             return self._known.get((names, rows_only), self._known.get((names, False)))
         weighed = not rows_only and self.weighs(names)

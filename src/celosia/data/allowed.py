@@ -1,4 +1,4 @@
-"""What a query may call: functions whose value follows from their arguments alone.
+"""Functions that a query may call: their value follows from their arguments alone.
 
 A list of what is forbidden misses the next function that reads a file, a table or a query that a text names. A list of
 what is allowed misses nothing: a function that is not in it is refused by its name, whatever the database offers.

@@ -76,7 +76,7 @@ def foreign(request: Request) -> bool:
 
 
 class Form(dict[str, str]):
-    """What a form sent; a field that is missing is a refusal, and no error of the program."""
+    """Fields of a submitted form; reading a missing field raises a refusal with status 400."""
 
     def __missing__(self, name: str) -> str:
         raise HTTPException(400, f"the form is not complete: {name!r} is missing.")
