@@ -62,8 +62,8 @@ trust: $(VENV)/.dev
 
 # The compiled kernels with every index checked, and as plain Python: an index out of bounds is silent otherwise.
 bounds: $(VENV)/.dev
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not long" -n $(PYTEST_WORKERS) tests/mathematics/kernels
-	NUMBA_DISABLE_JIT=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not long" -n $(PYTEST_WORKERS) tests/mathematics/kernels
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not long" -n $(PYTEST_WORKERS) tests/kernels/test_*.py
+	NUMBA_DISABLE_JIT=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not long" -n $(PYTEST_WORKERS) tests/kernels/test_*.py
 
 # How many small faults the tests notice (hours): a seeded sample, and those that were put in by hand.
 mutants: $(VENV)/.dev

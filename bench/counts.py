@@ -83,7 +83,7 @@ def kernels() -> list[tuple[Any, str, Any]]:
     """Every compiled kernel under every name that a module has for it."""
     from numba.core.dispatcher import Dispatcher
 
-    import celosia.mathematics.kernels as home
+    import celosia.kernels as home
 
     for found in pkgutil.walk_packages(home.__path__, f"{home.__name__}."):
         importlib.import_module(found.name)

@@ -52,7 +52,7 @@ print(json.dumps({"seconds": seconds, "memory": peak() - base, "objective": mode
 
 OURS = """
 from celosia.fuzzy import c_means, gustafson_kessel
-from celosia.mathematics.kernels.neighbours.fuzzy_clusters import c_means_sweep
+from celosia.kernels.neighbours.fuzzy_clusters import c_means_sweep
 c_means(x[:100], 3, seed=0, starts=1), gustafson_kessel(x[:100], 3, seed=0, starts=1)
 base = peak()
 start = time.process_time()

@@ -130,7 +130,7 @@ def speed(opened, path: Path) -> None:
 def accuracy(opened, path: Path, peer: str | None) -> None:
     import duckdb
 
-    from celosia.mathematics.budget.noise import laplace_for
+    from celosia.kernels.budget.noise import laplace_for
 
     exact = {}
     for name, sql in WORKLOAD.items():

@@ -20,9 +20,9 @@ import polars as pl
 from _calibration import calibration
 
 import celosia
-from celosia.mathematics.kernels.neighbours.blocks import in_blocks
-from celosia.mathematics.kernels.neighbours.mdav import mdav
-from celosia.mathematics.kernels.neighbours.regroup import error, improve
+from celosia.kernels.neighbours.blocks import in_blocks
+from celosia.kernels.neighbours.mdav import mdav
+from celosia.kernels.neighbours.regroup import error, improve
 from celosia.methods.swapping.pram import Pram
 from celosia.methods.swapping.rank_swap import RankSwap
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tests.reference.mechanisms import EXAMPLES, Example, draws
 
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 from celosia.parts import Mechanism, parts
 
 MECHANISMS = parts("mechanism")

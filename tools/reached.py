@@ -26,8 +26,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("models", "methods", "risk", "loss", "mathematics/budget", "gateway", "release")
-KERNELS = "mathematics/kernels"
+PACKAGES = ("models", "methods", "risk", "loss", "kernels/budget", "gateway", "release")
+KERNELS = "kernels"
 EVERY = ("model", "method", "risk", "attack", "loss", "mechanism", "part_and_persons", "part_and_memory")
 WIDER = ("faults", "cli", "mechanisms", "parts", "frontier")
 """Rooms of tests that use the packages: the verbs, and faults that were mended."""

@@ -1,4 +1,4 @@
 """The public name of the mathematics of fuzzy sets, such as ``celosia.fuzzy.FuzzySet``."""
 
-from celosia.mathematics.fuzzy import *  # noqa: F403
-from celosia.mathematics.fuzzy import __all__ as __all__  # noqa: PLC0414
+from celosia.kernels.fuzzy import *  # noqa: F403
+from celosia.kernels.fuzzy import __all__ as __all__  # noqa: PLC0414

@@ -42,11 +42,11 @@ def test_what_is_counted_is_what_happens(path):
     with counting() as counts:
         engine_named("polars").collect(pl.scan_parquet(path).head(7))
         engine_named("polars").collect(pl.scan_parquet(path).head(5))
-        from celosia.mathematics.kernels.neighbours.mdav import mdav
+        from celosia.kernels.neighbours.mdav import mdav
 
         mdav(people().select("x", "y", "z").to_numpy().copy(order="C"), 3)
     assert (counts["collects"], counts["rows"]) == (2, 12)
     assert sum(counts["kernels"].values()) >= 1
-    from celosia.mathematics.kernels.neighbours import mdav as module
+    from celosia.kernels.neighbours import mdav as module
 
     assert not any(isinstance(held, Kernel) for held in vars(module).values())  # nothing stays replaced

@@ -257,7 +257,7 @@ def test_it_works_without_a_writable_home_or_cache(tmp_path):
         "import numba.core.caching as c\n"
         "def no(*a, **k): raise RuntimeError('cannot cache function: no locator available')\n"
         "c.FunctionCache.__init__ = no\n"
-        "import numpy as np\nfrom celosia.mathematics.kernels.grouping.missing_frequencies import frequencies\n"
+        "import numpy as np\nfrom celosia.kernels.grouping.missing_frequencies import frequencies\n"
         "print(frequencies(np.array([[0], [-1]], dtype=np.int32), np.array([2.0, 1.0]), 'wildcard').tolist())"
     )
     environment = {**os.environ, "HOME": "/nonexistent", "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -78,7 +78,7 @@ def test_every_folder_of_a_room_is_told(rooms, told):
 def test_files_and_names_that_a_page_mentions_exist(page):
     text = page.read_text(encoding="utf-8")
     paths = re.findall(r"`((?:tests|src|packages|docs|tools|changelog\.d)/[\w./*-]*)`", text)
-    paths += [f"src/celosia/{path}" for path in re.findall(r"`((?:data|mathematics)/[\w./]+)`", text)]
+    paths += [f"src/celosia/{path}" for path in re.findall(r"`((?:data|kernels)/[\w./]+)`", text)]
     assert paths
     for path in paths:
         assert list(ROOT.glob(path.rstrip("/"))), f"{page.name} mentions {path}, which is not there"

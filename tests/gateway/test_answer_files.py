@@ -14,7 +14,7 @@ from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.site.view import asked, limits, price
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 
 GROUPED = "SELECT sex, COUNT(*) AS people, AVG(age) AS mean_age, MEDIAN(age) AS middle FROM person GROUP BY sex"
 

@@ -17,7 +17,7 @@ from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.build import build
 from celosia.gateway.sql.emit import aggregate, histogram
 from celosia.gateway.sql.parse import Refused
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 
 TABLES = {
     "patient": {

@@ -19,7 +19,7 @@ from celosia.gateway.gateway import Gateway, NoAnswer
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.parse import Refused
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 from celosia_reproduce.lecture.people import EDUCATION
 
 NAMES = "age workclass fnlwgt education education_num marital occupation relationship race sex gain loss hours country target"

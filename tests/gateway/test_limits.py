@@ -15,7 +15,7 @@ from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.build import build
 from celosia.gateway.sql.emit import aggregate
 from celosia.gateway.sql.parse import Refused, parse
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 
 PEOPLE = {
     "who": {"type": "integer"},

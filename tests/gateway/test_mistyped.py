@@ -15,7 +15,7 @@ from celosia.errors import InputError, OutputError, UnknownName
 from celosia.gateway import commands
 from celosia.gateway.keys import Keys
 from celosia.gateway.ledger import Ledger
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 
 DECLARATION = """
 name = "clinic"

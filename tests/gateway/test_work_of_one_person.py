@@ -17,7 +17,7 @@ from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.noising import Share
 from celosia.gateway.sql.plan import DISTINCT_SECONDS, GROUP_SECONDS
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 
 SUMS = ", ".join(f"SUM(age + {i})" for i in range(18))
 GROUPED = f"SELECT day, COUNT(*), {SUMS} FROM visit WHERE who = 9999 AND income >= {{}} GROUP BY day"

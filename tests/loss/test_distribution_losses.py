@@ -11,11 +11,11 @@ from scipy import stats
 
 import celosia
 from celosia.errors import NotApplicable, UnknownName
+from celosia.kernels.statistics import distribution_distance as distance
 from celosia.loss.cells.information import EntropyLoss, MutualInformation
 from celosia.loss.numbers.contingency import Contingency
 from celosia.loss.numbers.distribution import Hellinger, KolmogorovSmirnov, QuantileLoss, Wasserstein
 from celosia.loss.numbers.gower_loss import GowerLoss
-from celosia.mathematics.statistics import distribution_distance as distance
 from celosia.views.comparing.categories import categories
 
 

@@ -42,7 +42,7 @@ def test_lecture_values():
     assert Laplace(epsilon=0.1).scale() == 10
     assert Laplace(epsilon=0.1 / 4).scale() == pytest.approx(40)
     assert Laplace(epsilon=0.1).within(1) == pytest.approx(1 - math.exp(-0.1))
-    assert Laplace(epsilon=0.1).cost() == celosia.mathematics.budget.cost.Cost.pure(0.1)
+    assert Laplace(epsilon=0.1).cost() == celosia.kernels.budget.cost.Cost.pure(0.1)
     for epsilon in (0.1, 0.5, 1, 3):  # density at 0 is epsilon / 2: within a tiny t about epsilon t
         assert Laplace(epsilon=epsilon).within(1e-6) == pytest.approx(epsilon * 1e-6, rel=1e-3)
 

@@ -17,7 +17,7 @@ import pytest
 
 import celosia
 from celosia.errors import ParameterError, PolicyError
-from celosia.mathematics.budget import noise
+from celosia.kernels.budget import noise
 from celosia.parts import Formal, RowWise, parts
 from celosia.table import Table
 

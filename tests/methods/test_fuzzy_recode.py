@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import celosia
 from celosia.data.schema import Kind
 from celosia.errors import DataError, ParameterError
-from celosia.mathematics.fuzzy.coding import known_degrees
-from celosia.mathematics.fuzzy.partitions import controlled_round
+from celosia.kernels.fuzzy.coding import known_degrees
+from celosia.kernels.fuzzy.partitions import controlled_round
 from celosia.methods import FuzzyRecode
 from celosia.models import KAnonymity, QAnonymity
 from celosia.parts import public_spec

@@ -13,7 +13,7 @@ from scipy import stats
 
 import celosia
 from celosia.errors import DataError, ParameterError
-from celosia.mathematics.perturbation.transition import unbiased_counts
+from celosia.kernels.perturbation.transition import unbiased_counts
 from celosia.methods.noise.random_perturbation import RandomPerturbation
 from celosia.methods.swapping.pram import Pram
 from celosia.methods.swapping.randomised_response import RandomisedResponse

@@ -13,7 +13,7 @@ import pytest
 from celosia.cli.main import run as command
 from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.fuzzy import count, gustafson_kessel, possibility_curve, q_anonymity
-from celosia.mathematics.fuzzy.partitions import break_points, scale
+from celosia.kernels.fuzzy.partitions import break_points, scale
 from celosia_reproduce.fuzzy_privacy import comparison as compared
 from celosia_reproduce.fuzzy_privacy import reproduce
 from celosia_reproduce.fuzzy_privacy.codings import (

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from celosia.errors import DataError
-from celosia.mathematics.synthesis.fuzzy_regression import five_groups
+from celosia.kernels.synthesis.fuzzy_regression import five_groups
 from celosia.parts import build
 from celosia.table import read
 from celosia_reproduce.fuzzy_privacy.study import read_census

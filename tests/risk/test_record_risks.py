@@ -12,7 +12,7 @@ import pytest
 
 import celosia
 from celosia.errors import DataError, NotApplicable, ParameterError
-from celosia.mathematics.kernels.grouping.suda import unique_scores
+from celosia.kernels.grouping.suda import unique_scores
 from celosia.models.population_uniqueness import PopulationUniqueness
 from celosia.risk.household_risk import HouseholdRisk
 from celosia.risk.individual_risk import IndividualRisk

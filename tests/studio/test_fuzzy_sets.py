@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import celosia
 from celosia.errors import CelosiaError, DataError, InputError, ParameterError
-from celosia.mathematics.fuzzy import FuzzySet
+from celosia.kernels.fuzzy import FuzzySet
 from celosia.release.policy.policy import Policy
 from celosia.studio.pages.fuzzy import edits
 from celosia.studio.pages.fuzzy.chain import Chain, suggested

@@ -205,7 +205,7 @@ def lost_exploration(place: Path) -> str:
 
 def funded(place: Path) -> None:
     from celosia.gateway.ledger import Ledger
-    from celosia.mathematics.budget.cost import Cost
+    from celosia.kernels.budget.cost import Cost
 
     ledger = Ledger.create(place / "ledger.db")
     ledger.open("d", Cost.pure(1.0))
@@ -214,7 +214,7 @@ def funded(place: Path) -> None:
 
 def spend(place: Path) -> int:
     from celosia.gateway.ledger import Granted, Ledger
-    from celosia.mathematics.budget.cost import Cost
+    from celosia.kernels.budget.cost import Cost
 
     ledger = Ledger(place / "ledger.db")
     told = os.open(place / "told", os.O_WRONLY | os.O_CREAT | os.O_APPEND)

@@ -14,7 +14,7 @@ from celosia.consent.owners import store as owners
 from celosia.errors import BudgetError
 from celosia.gateway.ledger import Ledger, books
 from celosia.gateway.ledger import ledger as ledgers
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 from celosia.release.evidence import evidence
 from celosia.studio.jobs import Jobs
 from celosia.studio.project import Project

@@ -34,7 +34,7 @@ def compatible(
     codes = histogram.matrix(names, open_missing=open_missing)
     if not (codes < 0).any():
         return own
-    from celosia.mathematics.kernels.grouping.missing_frequencies import Reading, frequencies, person_frequencies
+    from celosia.kernels.grouping.missing_frequencies import Reading, frequencies, person_frequencies
 
     reading: Reading = "alpha" if alpha is not None else "conservative" if conservative else "wildcard"
     share = 1.0 if alpha is None else alpha

@@ -72,4 +72,4 @@ def _memory(line: str) -> int | None:
 def _kernels() -> tuple[int, bool]:
     """How many kernels are compiled and kept beside the package, and whether new ones can be."""
     package = Path(__file__).parents[1]
-    return sum(1 for _ in package.rglob("*.nbi")), os.access(package / "mathematics" / "kernels", os.W_OK)
+    return sum(1 for _ in package.rglob("*.nbi")), os.access(package / "kernels", os.W_OK)

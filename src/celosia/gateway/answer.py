@@ -10,7 +10,7 @@ from typing import Any
 from celosia.gateway.noising import Noising
 from celosia.gateway.sql.after import After, Cell
 from celosia.gateway.sql.plan import Number, Output, Plan
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 
 LEVEL = 0.95
 _COUNTS = ("rows", "present", "persons", "distinct")

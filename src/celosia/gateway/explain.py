@@ -11,7 +11,7 @@ from celosia.gateway.forecast import PLACES, Forecast, forecasts
 from celosia.gateway.noising import Noising, Share
 from celosia.gateway.site.wording import words
 from celosia.gateway.sql.plan import Plan
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 from celosia.show.formats import Formats, formats
 
 DIGITS = 4

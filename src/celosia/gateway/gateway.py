@@ -28,7 +28,7 @@ from celosia.gateway.sql.build import MOST_CELLS, build
 from celosia.gateway.sql.parse import Refused, parse
 from celosia.gateway.sql.plan import Plan
 from celosia.gateway.sql.values import Dialect
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 from celosia.mechanisms.additive import Geometric
 
 __all__ = ["Gateway", "NoAnswer"]

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from celosia import files
 from celosia.errors import InputError, PolicyError, UnknownName
-from celosia.mathematics.budget.cost import Cost, Measure
-from celosia.mathematics.budget.neighbours import Neighbours
+from celosia.kernels.budget.cost import Cost, Measure
+from celosia.kernels.budget.neighbours import Neighbours
 
 LARGEST = 1e15
 """Bounds beyond this would leave the numbers that a double holds exactly."""

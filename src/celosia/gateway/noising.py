@@ -11,9 +11,9 @@ import numpy as np
 
 from celosia.gateway.sql.parse import Refused
 from celosia.gateway.sql.plan import Number, Plan
-from celosia.mathematics.budget.cost import Cost, sequential
-from celosia.mathematics.budget.neighbours import Sensitivity
-from celosia.mathematics.budget.ranks import rank_scores
+from celosia.kernels.budget.cost import Cost, sequential
+from celosia.kernels.budget.neighbours import Sensitivity
+from celosia.kernels.budget.ranks import rank_scores
 from celosia.mechanisms.additive import DiscreteGaussian, Gaussian, Geometric
 from celosia.mechanisms.exponential import Exponential
 

@@ -10,8 +10,8 @@ from pydantic import Field
 from celosia.parts import Mechanism
 
 if TYPE_CHECKING:
-    from celosia.mathematics.budget.cost import Cost
-    from celosia.mathematics.budget.noise import Noise
+    from celosia.kernels.budget.cost import Cost
+    from celosia.kernels.budget.noise import Noise
 
 
 class _Additive(Mechanism):
@@ -51,7 +51,7 @@ class _Additive(Mechanism):
         ``touched`` is the most groups that one person is in, each with a count of 1; a group that this person alone
         makes is shown with a probability of at most ``delta``.
         """
-        from celosia.mathematics.budget.scales import threshold
+        from celosia.kernels.budget.scales import threshold
 
         noise = self.noise()
         return threshold(noise.scale, delta, touched, shape=noise.shape)
@@ -74,7 +74,7 @@ class _Pure(_Additive):
 
     def cost(self) -> Cost:
         """Return the privacy cost of one answer."""
-        from celosia.mathematics.budget.cost import Cost
+        from celosia.kernels.budget.cost import Cost
 
         return Cost.pure(self.epsilon)
 
@@ -98,7 +98,7 @@ class Laplace(_Pure):
 
     def noise(self) -> Noise:
         """Laplace noise of scale sensitivity / epsilon."""
-        from celosia.mathematics.budget.noise import laplace_for
+        from celosia.kernels.budget.noise import laplace_for
 
         return laplace_for(self.sensitivity, self.epsilon, discrete=False)
 
@@ -120,7 +120,7 @@ class Geometric(_Pure):
 
     def noise(self) -> Noise:
         """Discrete Laplace noise of scale sensitivity / epsilon."""
-        from celosia.mathematics.budget.noise import laplace_for
+        from celosia.kernels.budget.noise import laplace_for
 
         return laplace_for(self.sensitivity, self.epsilon)
 
@@ -145,14 +145,14 @@ class Gaussian(_Additive):
 
     def noise(self) -> Noise:
         """Gaussian noise on a fine grid of the reals."""
-        from celosia.mathematics.budget.noise import GaussianNoise
-        from celosia.mathematics.budget.scales import gaussian
+        from celosia.kernels.budget.noise import GaussianNoise
+        from celosia.kernels.budget.scales import gaussian
 
         return GaussianNoise(gaussian(self.sensitivity, self.epsilon, self.delta), discrete=False)
 
     def cost(self) -> Cost:
         """Return the privacy cost of one answer."""
-        from celosia.mathematics.budget.cost import Cost
+        from celosia.kernels.budget.cost import Cost
 
         return Cost.of("approximate", self.epsilon, self.delta)
 
@@ -164,7 +164,7 @@ class DiscreteGaussian(_Additive):
 
     Whole numbers stay whole numbers, and the costs :math:`\rho` of many answers add up to far less than their epsilons
     would. ``sensitivity`` is in the :math:`L_2` norm. Answers must be whole numbers. The promise holds for every delta
-    above 0 with an epsilon that grows as delta falls (:func:`celosia.mathematics.budget.composition.epsilon_of_zcdp`).
+    above 0 with an epsilon that grows as delta falls (:func:`celosia.kernels.budget.composition.epsilon_of_zcdp`).
     References: Bun & Steinke (2016); Canonne, Kamath & Steinke (2020).
 
     >>> DiscreteGaussian(rho=0.5).scale(), DiscreteGaussian(rho=0.5).cost().measure
@@ -175,12 +175,12 @@ class DiscreteGaussian(_Additive):
 
     def noise(self) -> Noise:
         """Gaussian noise on the whole numbers."""
-        from celosia.mathematics.budget.noise import gaussian_for_zcdp
+        from celosia.kernels.budget.noise import gaussian_for_zcdp
 
         return gaussian_for_zcdp(self.sensitivity, self.rho)
 
     def cost(self) -> Cost:
         """Return the privacy cost of one answer."""
-        from celosia.mathematics.budget.cost import Cost
+        from celosia.kernels.budget.cost import Cost
 
         return Cost.of("zcdp", self.rho)

@@ -12,7 +12,7 @@ from celosia.errors import DataError
 from celosia.parts import Mechanism
 
 if TYPE_CHECKING:
-    from celosia.mathematics.budget.cost import Cost
+    from celosia.kernels.budget.cost import Cost
 
 
 class Exponential(Mechanism):
@@ -36,7 +36,7 @@ class Exponential(Mechanism):
 
     def cost(self) -> Cost:
         """Return the privacy cost of one choice."""
-        from celosia.mathematics.budget.cost import Cost
+        from celosia.kernels.budget.cost import Cost
 
         return Cost.pure(self.epsilon)
 
@@ -46,14 +46,14 @@ class Exponential(Mechanism):
 
     def half_width(self, level: float = 0.95, options: int = 2) -> float:
         r"""How far the chosen score may be below the best: :math:`\frac{2\Delta}{\varepsilon} \ln\frac{K}{1-level}`."""
-        from celosia.mathematics.budget.noise import check_level
+        from celosia.kernels.budget.noise import check_level
 
         check_level(level)
         return 2 * self.sensitivity / self.epsilon * math.log(options / (1 - level))
 
     def answer(self, scores: Sequence[float], /) -> int:
         """Return the position of the chosen option."""
-        from celosia.mathematics.budget.noise import choose
+        from celosia.kernels.budget.noise import choose
 
         if len(scores) == 0:
             raise DataError("exponential: there is nothing to choose from; give at least one score.")

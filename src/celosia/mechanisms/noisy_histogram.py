@@ -10,8 +10,8 @@ from pydantic import Field
 from celosia.parts import Mechanism
 
 if TYPE_CHECKING:
-    from celosia.mathematics.budget.cost import Cost
-    from celosia.mathematics.budget.noise import Noise
+    from celosia.kernels.budget.cost import Cost
+    from celosia.kernels.budget.noise import Noise
 
 
 class NoisyHistogram(Mechanism):
@@ -35,19 +35,19 @@ class NoisyHistogram(Mechanism):
 
     def noise(self) -> Noise:
         """Return the noise of each count."""
-        from celosia.mathematics.budget.noise import laplace_for
+        from celosia.kernels.budget.noise import laplace_for
 
         return laplace_for(self.groups, self.epsilon)
 
     def threshold(self) -> int:
         """Return the smallest noisy count that is released."""
-        from celosia.mathematics.budget.scales import threshold
+        from celosia.kernels.budget.scales import threshold
 
         return threshold(self.noise().scale, self.delta, self.groups)
 
     def cost(self) -> Cost:
         """Return the privacy cost of the histogram."""
-        from celosia.mathematics.budget.cost import Cost
+        from celosia.kernels.budget.cost import Cost
 
         return Cost.of("approximate", self.epsilon, self.delta)
 

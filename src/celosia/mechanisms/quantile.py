@@ -14,7 +14,7 @@ from celosia.parts import Mechanism
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.mathematics.budget.cost import Cost
+    from celosia.kernels.budget.cost import Cost
 
 
 class Quantile(Mechanism):
@@ -52,7 +52,7 @@ class Quantile(Mechanism):
 
     def cost(self) -> Cost:
         """Return the privacy cost of one answer."""
-        from celosia.mathematics.budget.cost import Cost
+        from celosia.kernels.budget.cost import Cost
 
         return Cost.pure(self.epsilon)
 
@@ -62,7 +62,7 @@ class Quantile(Mechanism):
 
     def half_width(self, level: float = 0.95) -> float:
         """How many ranks the answer may be off, with probability ``level``."""
-        from celosia.mathematics.budget.noise import check_level
+        from celosia.kernels.budget.noise import check_level
 
         check_level(level)
         return 2 * self.global_sensitivity() / self.epsilon * math.log((self.steps + 1) / (1 - level))
@@ -73,13 +73,13 @@ class Quantile(Mechanism):
 
     def answer(self, values: NDArray[np.float64] | list[float], /) -> float:
         """Return the quantile of the values that are not missing, clamped to the bounds."""
-        from celosia.mathematics.budget.noise import choose
+        from celosia.kernels.budget.noise import choose
 
         return float(self._grid()[choose(self.scores(values).tolist(), self.global_sensitivity(), self.epsilon)])
 
     def scores(self, values: NDArray[np.float64] | list[float]) -> NDArray[np.float64]:
         """How well each candidate of the grid fits; no person moves one by more than :meth:`global_sensitivity`."""
-        from celosia.mathematics.budget.ranks import rank_scores
+        from celosia.kernels.budget.ranks import rank_scores
 
         x = np.asarray(values, dtype=np.float64)
         x = np.sort(np.clip(x[~np.isnan(x)], self.lower, self.upper))

@@ -12,7 +12,7 @@ from celosia.errors import DataError, ParameterError
 from celosia.parts import Mechanism
 
 if TYPE_CHECKING:
-    from celosia.mathematics.budget.cost import Cost
+    from celosia.kernels.budget.cost import Cost
 
 
 class RandomisedResponse(Mechanism):
@@ -40,7 +40,7 @@ class RandomisedResponse(Mechanism):
 
     def cost(self) -> Cost:
         """Return the privacy cost for the person who answers."""
-        from celosia.mathematics.budget.cost import Cost
+        from celosia.kernels.budget.cost import Cost
 
         return Cost.pure(self.epsilon())
 
@@ -66,7 +66,7 @@ class RandomisedResponse(Mechanism):
         """
         from scipy.special import ndtri
 
-        from celosia.mathematics.budget.noise import check_level
+        from celosia.kernels.budget.noise import check_level
 
         check_level(level)
         return float(ndtri((1 + level) / 2)) * math.sqrt(self.variance(share, people))
@@ -80,7 +80,7 @@ class RandomisedResponse(Mechanism):
 
     def answer(self, values: bool | Sequence[bool], /) -> Any:
         """Return a randomised answer, or one for each of several people."""
-        from celosia.mathematics.budget.noise import respond
+        from celosia.kernels.budget.noise import respond
 
         several = list(values) if isinstance(values, Iterable) else [values]
         if any(value is None for value in several):

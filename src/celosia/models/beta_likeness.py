@@ -57,7 +57,7 @@ class BetaLikeness(SearchHints, ComparesWithInput, _SensitiveModel):
 
     def least_removed(self, classes: ClassCounts) -> NDArray[np.int64]:
         """Records that must leave each class at least, here and at every finer level, for its gains to be small."""
-        from celosia.mathematics.kernels.grouping.removal import removed_for_caps
+        from celosia.kernels.grouping.removal import removed_for_caps
 
         out = np.zeros(len(classes), dtype=np.int64)
         for counts in self.counted(classes):

@@ -92,7 +92,7 @@ class FuzzyLDiversity(_FuzzyModel):
 
     def _diversities(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """For each sensitive column: the number of values per cell, groups × fuzzy cells."""
-        from celosia.mathematics.fuzzy.sets import TOLERANCE
+        from celosia.kernels.fuzzy.sets import TOLERANCE
 
         cells = self.table_cells(table)
         result = {}
@@ -111,8 +111,8 @@ class FuzzyLDiversity(_FuzzyModel):
         return result
 
     def _posterior(self, table: Table, sensitive: Sensitive) -> NDArray[np.float64]:
-        from celosia.mathematics.fuzzy.cardinality import count
-        from celosia.mathematics.fuzzy.diversity import cell_counts, own_posterior
+        from celosia.kernels.fuzzy.cardinality import count
+        from celosia.kernels.fuzzy.diversity import cell_counts, own_posterior
 
         cells, alike = self.table_cells(table), self.table_alike(table)
         of_all = table.persons()

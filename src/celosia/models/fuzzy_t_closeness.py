@@ -115,7 +115,7 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         return self.cell_frame(cells, t=np.round(worst, 12))
 
     def _distances(self, table: Table, column: str) -> NDArray[np.float64]:
-        from celosia.mathematics.fuzzy.closeness import individual_distances
+        from celosia.kernels.fuzzy.closeness import individual_distances
 
         cells, sensitive = self.table_cells(table), self.table_sensitive(table, column)
         result = np.zeros(len(cells.group))
@@ -126,12 +126,12 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
     def _mapped(
         self, table: Table, mu: NDArray[np.float64], sensitive: Sensitive, rows: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The map of each cell's difference to the input table; see :mod:`celosia.mathematics.fuzzy.closeness`.
+        """The map of each cell's difference to the input table; see :mod:`celosia.kernels.fuzzy.closeness`.
 
         A person counts once per cell and value, with the highest degree.
         """
-        from celosia.mathematics.fuzzy.closeness import equal_map, ordered_map, stepped_map, tree_map
-        from celosia.mathematics.fuzzy.diversity import cell_counts, shares
+        from celosia.kernels.fuzzy.closeness import equal_map, ordered_map, stepped_map, tree_map
+        from celosia.kernels.fuzzy.diversity import cell_counts, shares
 
         codes, persons = sensitive.codes[rows].astype(np.int64), table.persons()
         if persons is not None:
@@ -152,7 +152,7 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
 
 def _steps(sensitive: Sensitive) -> NDArray[np.float64]:
     """Step from each value to the next as a share of the range."""
-    from celosia.mathematics.statistics.closeness import value_gaps
+    from celosia.kernels.statistics.closeness import value_gaps
 
     if sensitive.numbers is None:
         raise SchemaError("fuzzy-t-closeness: distance 'value' needs a numeric column; use 'ordered' or 'equal'.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.mathematics.statistics.closeness import class_sums, shares
+from celosia.kernels.statistics.closeness import class_sums, shares
 from celosia.models.bases.sensitive_model import _SensitiveModel
 from celosia.parts import BoundedByRows, SearchHints, SeparateViews, SmallestCount, worst_reading
 

@@ -47,7 +47,7 @@ class PopulationUniqueness(Model):
 
     def score(self, classes: ClassCounts) -> float:
         """The estimated share; 0 without records or sample uniques, not a number without an estimate."""
-        from celosia.mathematics.disclosure.uniqueness.population_uniqueness import ESTIMATORS
+        from celosia.kernels.disclosure.uniqueness.population_uniqueness import ESTIMATORS
 
         if classes.members is not None:
             raise SchemaError(

@@ -69,7 +69,7 @@ class QAnonymity(_FuzzyModel):
 
     def measured_value(self, table: Table) -> float:
         """The largest Q that is possible enough; 1 if none is, infinite without any record."""
-        from celosia.mathematics.fuzzy.anonymity import q_anonymity
+        from celosia.kernels.fuzzy.anonymity import q_anonymity
 
         if not len(self.table_cells(table).group):
             return math.inf
@@ -85,7 +85,7 @@ class QAnonymity(_FuzzyModel):
 
     def classes(self, table: Table) -> pl.DataFrame:
         """One row per cell: its names, σ-count, whole count, and the Q that it reaches alone."""
-        from celosia.mathematics.fuzzy.anonymity import possibility_curve, q_anonymity
+        from celosia.kernels.fuzzy.anonymity import possibility_curve, q_anonymity
 
         cells = self.table_cells(table)
         reached = np.zeros((len(cells.group_names), cells.degrees.shape[1]))
@@ -94,7 +94,7 @@ class QAnonymity(_FuzzyModel):
         return self.cell_frame(cells, Q=reached)
 
     def _curve(self, table: Table) -> NDArray[np.float64]:
-        from celosia.mathematics.fuzzy.anonymity import possibility_curve
+        from celosia.kernels.fuzzy.anonymity import possibility_curve
 
         return possibility_curve(self._blocks(table), self.aggregate)
 

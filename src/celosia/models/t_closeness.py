@@ -87,7 +87,7 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
 
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
         """The distance of each class."""
-        from celosia.mathematics.statistics.closeness import equal_distance, stepped_distance, tree_distance
+        from celosia.kernels.statistics.closeness import equal_distance, stepped_distance, tree_distance
 
         entries = (counts.start, counts.value, counts.count, counts.baseline)
         if self.distance == "equal":
@@ -109,7 +109,7 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
 
     def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:
         """Records that must leave each class at least, here and at every finer level, so that the rest is close."""
-        from celosia.mathematics.kernels.grouping.removal import removed_for_distance
+        from celosia.kernels.grouping.removal import removed_for_distance
 
         if self.distance != "equal" or self.aggregate != "max":
             return None
@@ -122,7 +122,7 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
 
 def _gaps(counts: ValueCounts) -> NDArray[np.float64]:
     """Step from each value to the next as a share of the range."""
-    from celosia.mathematics.statistics.closeness import value_gaps
+    from celosia.kernels.statistics.closeness import value_gaps
 
     if counts.numbers is None:
         raise SchemaError("t-closeness: distance 'value' needs a numeric column; use 'ordered' or 'equal'.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from celosia.parts.part import Part, PersonUnit
 
 if TYPE_CHECKING:
-    from celosia.mathematics.budget.cost import Cost
+    from celosia.kernels.budget.cost import Cost
 
 
 class Mechanism(Part, home="celosia.mechanisms"):

@@ -184,7 +184,7 @@ def _one_value(table: Table, name: str, mask: NDArray[np.bool_]) -> bool:
 
 def _by_numbers(original: Table, protected: Table, record: int, row: int) -> Route | None:
     """The nearest protected record in standard deviations of the original; ties are shared."""
-    from celosia.mathematics.statistics.centred import deviations, middles
+    from celosia.kernels.statistics.centred import deviations, middles
     from celosia.views.persons import released_persons
 
     names = shared_numbers(original, protected)

@@ -74,7 +74,7 @@ class HouseholdRisk(Risk):
         return table.classes.on_records(pattern_risks(table, exact=self.exact, alpha=self.alpha)[0], suppressed=0)
 
     def _members(self, table: Table) -> Members:
-        from celosia.mathematics.disclosure.uniqueness.individual_risk import household_risk
+        from celosia.kernels.disclosure.uniqueness.individual_risk import household_risk
         from celosia.views.persons import person_codes
 
         name = table.schema.household

@@ -62,7 +62,7 @@ class IndividualRisk(Risk):
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """Mean and highest risk, expected re-identifications, and the records that stand out."""
-        from celosia.mathematics.disclosure.uniqueness.individual_risk import risk_threshold, risky_records
+        from celosia.kernels.disclosure.uniqueness.individual_risk import risk_threshold, risky_records
 
         classes = table.classes
         risk, f, _ = self._patterns(table)

@@ -13,7 +13,7 @@ from celosia.parts import Memory, Risk
 if TYPE_CHECKING:
     import polars as pl
 
-    from celosia.mathematics.disclosure.uniqueness.population_uniqueness import Estimate
+    from celosia.kernels.disclosure.uniqueness.population_uniqueness import Estimate
     from celosia.table import Table
 
 
@@ -53,7 +53,7 @@ class PopulationUniques(Risk):
 
     def evidence(self, table: Table) -> dict[str, Any]:
         """The share with its interval, the model used, and what the other models say."""
-        from celosia.mathematics.disclosure.uniqueness.population_uniqueness import ESTIMATORS
+        from celosia.kernels.disclosure.uniqueness.population_uniqueness import ESTIMATORS
 
         estimate = self._estimable(table)
         others = {name: self._estimate(table, name) for name in ESTIMATORS if name != "dankar"}
@@ -83,7 +83,7 @@ class PopulationUniques(Risk):
         return estimate
 
     def _estimate(self, table: Table, model: str) -> Estimate:
-        from celosia.mathematics.disclosure.uniqueness.population_uniqueness import ESTIMATORS
+        from celosia.kernels.disclosure.uniqueness.population_uniqueness import ESTIMATORS
         from celosia.views.population import population_size
 
         def make() -> Estimate:

@@ -91,7 +91,7 @@ class Suda(Risk):
         return pl.DataFrame(columns)
 
     def _scores(self, table: Table) -> tuple[Scores, NDArray[np.float64]]:
-        from celosia.mathematics.kernels.grouping.suda import unique_scores
+        from celosia.kernels.grouping.suda import unique_scores
         from celosia.risk.suda_scores import Scores, dis, set_points
 
         def make() -> tuple[Scores, NDArray[np.float64]]:

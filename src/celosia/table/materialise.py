@@ -95,7 +95,7 @@ class Materialised:
         """The rows that are left: which combination each has, its id, and the columns that no number tells."""
         import polars as pl
 
-        from celosia.mathematics.kernels.grouping.locating import locate, starting
+        from celosia.kernels.grouping.locating import locate, starting
 
         first = 0
         starts, shift = starting(self.keys)

@@ -89,7 +89,7 @@ def _second(table: Table, column: str, counts: Any) -> Table:
 
 
 def _from_anatomy(table: Table, share: NDArray[np.float64], second: Table, column: str, wanted: Any) -> float:
-    from celosia.mathematics.disclosure.count_estimates import anatomy_count
+    from celosia.kernels.disclosure.count_estimates import anatomy_count
 
     group = table.column("group").to_numpy().astype(np.int64)
     own = _equal(second.column(column), wanted)

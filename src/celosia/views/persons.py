@@ -14,7 +14,7 @@ from celosia.table.source import Same
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.mathematics.disclosure.own_records import Own
+    from celosia.kernels.disclosure.own_records import Own
     from celosia.table import Table
 
     Ints = NDArray[np.int64]
@@ -76,7 +76,7 @@ class Linked:
     @classmethod
     def of(cls, original: Table, protected: Table, direction: Literal["original", "protected"]) -> Linked:
         """Link each ``original`` record to protected ones, or each ``protected`` one to originals."""
-        from celosia.mathematics.disclosure.own_records import Own
+        from celosia.kernels.disclosure.own_records import Own
 
         def make() -> Linked:
             ours, theirs = paired_persons(original, protected)
@@ -95,7 +95,7 @@ class Linked:
 
     def evidence(self, tries: Iterable[Floats]) -> dict[str, Any]:
         """The mean share of right links over several tries at all persons, its interval, and the guess."""
-        from celosia.mathematics.statistics.intervals import wilson
+        from celosia.kernels.statistics.intervals import wilson
 
         shares = [float(credit.mean()) for credit in tries]
         value, n = float(np.mean(shares)), len(np.unique(self.person))

@@ -19,7 +19,7 @@ def pattern_risks(
     table: Table, *, exact: bool = False, alpha: float | None = None, population: Any = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Individual risk, sample and population frequency of each pattern of the quasi-identifiers."""
-    from celosia.mathematics.disclosure.uniqueness.individual_risk import individual_risk
+    from celosia.kernels.disclosure.uniqueness.individual_risk import individual_risk
 
     return table.cached(
         ("individual risk", exact, alpha, Same(population)),

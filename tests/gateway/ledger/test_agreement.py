@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from celosia.errors import CelosiaError
 from celosia.gateway.ledger import Damaged, Ledger, Share, Stored
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 
 TENTH = Cost.pure(0.1)
 

@@ -14,7 +14,7 @@ import pytest
 
 from celosia.errors import BudgetError
 from celosia.gateway.ledger import Granted, Ledger
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 
 BUDGET = Cost.pure(1000.0)
 

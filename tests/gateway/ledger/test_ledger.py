@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from celosia.errors import BudgetError, InputError, UnknownName
 from celosia.gateway.ledger import Granted, Ledger, Share, Stored
-from celosia.mathematics.budget.cost import Cost
-from celosia.mathematics.budget.noise import laplace_for
+from celosia.kernels.budget.cost import Cost
+from celosia.kernels.budget.noise import laplace_for
 
 
 def tenth(ledger: Ledger, question: str, analyst: str = "ana", **more: object):

@@ -18,7 +18,7 @@ from celosia.gateway.sql.parse import Refused
 from celosia.gateway.sql.plan import quantile_of, square_of, sum_of
 from celosia.gateway.sql.steps import select_lists
 from celosia.gateway.sql.values import Value
-from celosia.mathematics.budget.neighbours import Sensitivity
+from celosia.kernels.budget.neighbours import Sensitivity
 
 COLUMNS = {
     "x": {"type": "integer", "bounds": [-7, 12]},

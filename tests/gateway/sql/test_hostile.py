@@ -16,7 +16,7 @@ import pytest
 from celosia.errors import CelosiaError
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import Ledger
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 
 SECRETS = ("Zuleika", "Canary", "7731", "secret", "9001", "773.1", "61.77")
 WORDS = ("Zuleika", "Canary", "secret")

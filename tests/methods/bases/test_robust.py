@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from celosia.errors import DataError
-from celosia.mathematics.statistics.components import first_component
+from celosia.kernels.statistics.components import first_component
 from celosia.methods.bases.aggregate import loss_share, modes
 from celosia.methods.bases.robust import centre_and_scatter, outliers, squared_distances
 from celosia.methods.noise.exact import exact_moments, exact_sum

@@ -8,8 +8,8 @@ import pytest
 
 import celosia
 from celosia.errors import DataError, ParameterError
-from celosia.mathematics.budget.composition import epsilon_of_zcdp
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.composition import epsilon_of_zcdp
+from celosia.kernels.budget.cost import Cost
 from celosia.methods import DpSynthesis, GaussianCopula, SequentialTrees
 from celosia.methods.synthetic.dp_synthesis import Spending
 from celosia.parts import Formal

@@ -10,7 +10,7 @@ import pytest
 
 import celosia
 from celosia.errors import DataError, ParameterError, RequirementError, SchemaError
-from celosia.mathematics.synthesis.ipso import identities
+from celosia.kernels.synthesis.ipso import identities
 from celosia.methods import Fcrm, Ipso
 from celosia.parts import build
 from celosia.release.measuring import watch

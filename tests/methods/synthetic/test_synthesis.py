@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.errors import ParameterError
-from celosia.mathematics.synthesis.combining import combine
+from celosia.kernels.synthesis.combining import combine
 from celosia.methods.bases.trees import Feature, between, category_order, evenly, lend, synthesise
 from celosia.methods.synthetic.copula import draw, fit_copula, nearest_correlation
 from celosia.methods.synthetic.tree_model import independence_gap, sample_tree, spanning_pairs, table_of

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from celosia.mathematics.disclosure import own_records
-from celosia.mathematics.disclosure.own_records import Own
+from celosia.kernels.disclosure import own_records
+from celosia.kernels.disclosure.own_records import Own
 from celosia.release.column_sets import cheapest, reaching
 from celosia.risk.attacks.transparency.assignment import BALANCE, Assigned, assigned, credit
 from celosia.risk.attacks.transparency.category_posterior import posterior, prior

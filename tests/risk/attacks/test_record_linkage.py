@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.errors import DataError, ParameterError
-from celosia.mathematics.kernels.grouping.agreement import count_patterns
+from celosia.kernels.grouping.agreement import count_patterns
 from celosia.risk.attacks.linking.record_linkage import Weights, Windows, fellegi_sunter, match, thresholds
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from celosia.mathematics.statistics.intervals import newcombe, wilson
+from celosia.kernels.statistics.intervals import newcombe, wilson
 from celosia.risk.bases import synthetic_attacks
 from celosia.risk.bases.attack_outcome import AttackOutcome
 from celosia.risk.bases.synthetic_attacks import (

@@ -10,7 +10,7 @@ import pytest
 
 import celosia
 from celosia.errors import NotApplicable
-from celosia.mathematics.kernels.neighbours.swap import pairs_buckets
+from celosia.kernels.neighbours.swap import pairs_buckets
 from celosia.risk.attacks.transparency.exchange import places
 from celosia.risk.attacks.transparency.rank_intersection import RankIntersection
 

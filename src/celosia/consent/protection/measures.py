@@ -38,7 +38,7 @@ def re_identification(
 
     ``baseline`` is what naming the most frequent value reaches, ``low`` and ``high`` a 99 % interval (Wilson).
     """
-    from celosia.mathematics.statistics.intervals import wilson
+    from celosia.kernels.statistics.intervals import wilson
 
     if repeats < 2:
         raise ParameterError("repeats must be at least 2, so that every record is predicted by somebody who lacks it.")

@@ -178,7 +178,7 @@ def _tally(key: Ints) -> Groups:
         count, first = np.bincount(key, minlength=size), np.zeros(size, dtype=np.int64)
         first[key[::-1]] = np.arange(len(key) - 1, -1, -1)
     else:
-        from celosia.mathematics.kernels.grouping.group_counts import tally
+        from celosia.kernels.grouping.group_counts import tally
 
         count, first = tally(key, size)
     present = np.flatnonzero(count)

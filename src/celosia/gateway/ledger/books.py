@@ -19,7 +19,7 @@ from celosia.data.io.durable import Unavailable
 from celosia.errors import UnknownName
 from celosia.gateway.ledger.agreement import Agreement, Damaged, refusal
 from celosia.gateway.ledger.chain import Entry, Kind
-from celosia.mathematics.budget.cost import Cost
+from celosia.kernels.budget.cost import Cost
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine

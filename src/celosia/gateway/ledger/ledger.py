@@ -16,8 +16,8 @@ from celosia.gateway.ledger.agreement import refusal
 from celosia.gateway.ledger.books import Books, Clerk, labels
 from celosia.gateway.ledger.chain import GENESIS, Audit, Entry, Verification
 from celosia.gateway.ledger.tables import LEDGER, tables
-from celosia.mathematics.budget.cost import Cost, Measure
-from celosia.mathematics.budget.neighbours import check_neighbours
+from celosia.kernels.budget.cost import Cost, Measure
+from celosia.kernels.budget.neighbours import check_neighbours
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

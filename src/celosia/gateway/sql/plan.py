@@ -11,7 +11,7 @@ from typing import Any, Literal
 from celosia.gateway.sql.after import After
 from celosia.gateway.sql.steps import Layer
 from celosia.gateway.sql.values import Value
-from celosia.mathematics.budget import neighbours as n
+from celosia.kernels.budget import neighbours as n
 
 Kind = Literal["rows", "present", "persons", "distinct", "sum", "square", "quantile"]
 LARGEST_UNITS = 2**31

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.errors import NotApplicable
+from celosia.kernels.statistics.distribution_distance import entropy, pair_codes, shared_information
 from celosia.loss.bases.column_loss import _CategoryLoss
-from celosia.mathematics.statistics.distribution_distance import entropy, pair_codes, shared_information
 from celosia.table.pairing import positions
 
 if TYPE_CHECKING:

@@ -51,7 +51,7 @@ class Ambiguity(SearchObjective, Loss):
 
     def objective(self, domain: LevelMaps) -> ClassObjective:
         """What a search minimises."""
-        from celosia.mathematics.kernels.grouping.class_measures import cell_products
+        from celosia.kernels.grouping.class_measures import cell_products
         from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Measures, cell_numbers
 
         areas = [

@@ -62,7 +62,7 @@ class AverageClassSize(SearchObjective, Loss):
         the :math:`a_u`, or it is made of small classes of *u* alone, with *k* records or more. None of these records is
         one of the :math:`s_w`, whose classes are too small at *v* and at *u*, too. The suppressed records are one more.
         """
-        from celosia.mathematics.kernels.grouping.class_measures import split_by_size
+        from celosia.kernels.grouping.class_measures import split_by_size
         from celosia.search.lattice.objective import ClassObjective, Measures
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:  # noqa: ARG001

@@ -64,7 +64,7 @@ class KullbackLeibler(SearchObjective, Loss):
 
     def objective(self, domain: LevelMaps) -> ClassObjective:
         """What a search minimises: the bits spent, less the entropy of the original, which is the same for all."""
-        from celosia.mathematics.kernels.grouping.class_measures import spread_bits
+        from celosia.kernels.grouping.class_measures import spread_bits
         from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Measures, cell_numbers
 
         n = max(1, domain.n)

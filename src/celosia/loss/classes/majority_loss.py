@@ -62,7 +62,7 @@ class MajorityLoss(SearchObjective, Loss):
 
     def objective(self, domain: LevelMaps) -> ClassObjective:
         """What a search minimises."""
-        from celosia.mathematics.kernels.grouping.class_measures import minorities
+        from celosia.kernels.grouping.class_measures import minorities
         from celosia.search.lattice.objective import ClassObjective, Measures
 
         n = max(1, domain.n)

@@ -46,9 +46,9 @@ class ClassicalLoss(Loss):
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """IL1 to IL5."""
-        from celosia.mathematics.perturbation.noise import covariance
-        from celosia.mathematics.statistics.centred import deviations
-        from celosia.mathematics.statistics.moments import correlation
+        from celosia.kernels.perturbation.noise import covariance
+        from celosia.kernels.statistics.centred import deviations
+        from celosia.kernels.statistics.moments import correlation
 
         names = number_columns(original, protected, self.columns)
         x, y = cells(original, protected, names)

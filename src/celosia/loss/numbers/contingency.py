@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.mathematics.statistics.distribution_distance import counts, total_variation
+from celosia.kernels.statistics.distribution_distance import counts, total_variation
 from celosia.parts import Columns, Loss
 from celosia.views.comparing.categories import Categories, categories
 

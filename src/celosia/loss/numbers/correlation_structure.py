@@ -41,7 +41,7 @@ class EigenvalueLoss(Loss):
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The relative change, the variance where the original had none, and how many exact relations there were."""
-        from celosia.mathematics.statistics.moments import NULL, spectrum, spectrum_change
+        from celosia.kernels.statistics.moments import NULL, spectrum, spectrum_change
 
         x, y = samples(original, protected, number_columns(original, protected, self.columns))
         before = spectrum(x)
@@ -69,7 +69,7 @@ class DependenceLoss(Loss):
 
     def value(self, original: Table, protected: Table) -> float:
         """The distance of the two directions."""
-        from celosia.mathematics.statistics.moments import correlation, dependence
+        from celosia.kernels.statistics.moments import correlation, dependence
 
         x, y = samples(original, protected, number_columns(original, protected, self.columns))
         gap = dependence(correlation(x)) - dependence(correlation(y))
@@ -77,7 +77,7 @@ class DependenceLoss(Loss):
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
         """The direction of each column before and after."""
-        from celosia.mathematics.statistics.moments import correlation, dependence
+        from celosia.kernels.statistics.moments import correlation, dependence
 
         names = number_columns(original, protected, self.columns)
         before, after = (dependence(correlation(z)).tolist() for z in samples(original, protected, names))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
+from celosia.kernels.statistics import distribution_distance as distance
 from celosia.loss.bases.column_loss import _CategoryLoss, _ColumnLoss
-from celosia.mathematics.statistics import distribution_distance as distance
 from celosia.parts import Columns
 from celosia.views.comparing.comparable import columns_of_numbers, deviations, number_columns
 

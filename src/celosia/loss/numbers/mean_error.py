@@ -47,8 +47,8 @@ class _MeanError(Loss):
         names = number_columns(original, protected, self.columns)
         if self.on == "data":
             return names, *cells(original, protected, names)
-        from celosia.mathematics.perturbation.noise import covariance
-        from celosia.mathematics.statistics.moments import correlation
+        from celosia.kernels.perturbation.noise import covariance
+        from celosia.kernels.statistics.moments import correlation
 
         x, y = samples(original, protected, names)
         matrix = covariance if self.on == "covariance" else correlation

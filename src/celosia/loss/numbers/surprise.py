@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from celosia.mathematics.statistics.centred import centred, deviations
+from celosia.kernels.statistics.centred import centred, deviations
 
 Floats = npt.NDArray[np.float64]
 Density = Literal["kernel", "normal"]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import NotApplicable
-from celosia.mathematics.statistics.centred import centred, deviations
+from celosia.kernels.statistics.centred import centred, deviations
 
 Floats = npt.NDArray[np.float64]
 

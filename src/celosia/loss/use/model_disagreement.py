@@ -9,9 +9,9 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
+from celosia.kernels.statistics.centred import centred, deviations
 from celosia.loss.bases.learning import is_number, lesson, tree
 from celosia.loss.use.agreement import disagreement
-from celosia.mathematics.statistics.centred import centred, deviations
 from celosia.parts import Column, Columns, Loss
 
 if TYPE_CHECKING:

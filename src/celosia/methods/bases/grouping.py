@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from celosia.errors import DataError
-from celosia.mathematics.statistics.centred import centred, deviations
+from celosia.kernels.statistics.centred import centred, deviations
 from celosia.methods.bases.cells import as_column, numbers, strata, units
 from celosia.methods.bases.units import Units
 from celosia.table import Outcome

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.errors import DataError, ParameterError
-from celosia.mathematics.perturbation.noise import reflect
+from celosia.kernels.perturbation.noise import reflect
 from celosia.methods.bases.cells import as_column, bounds, numbers, refuse_missing, strata, units
 
 if TYPE_CHECKING:

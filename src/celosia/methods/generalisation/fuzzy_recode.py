@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import DataError, ParameterError
-from celosia.mathematics.fuzzy.coding import FuzzyCoding, Partition, facts, known_degrees
-from celosia.mathematics.fuzzy.labels import Language, linguistic_labels
+from celosia.kernels.fuzzy.coding import FuzzyCoding, Partition, facts, known_degrees
+from celosia.kernels.fuzzy.labels import Language, linguistic_labels
 from celosia.parts import CountsRows, Method, PersonUnit, SuitedColumns, refuse_replay
 from celosia.table import Outcome
 
@@ -65,7 +65,7 @@ class FuzzyRecode(FuzzyCoding, Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Recode the columns."""
-        from celosia.mathematics.fuzzy.anonymity import possibility_curve, q_anonymity
+        from celosia.kernels.fuzzy.anonymity import possibility_curve, q_anonymity
 
         values = self._values(table)
         seed = int(stream.rng().integers(2**63))
@@ -125,7 +125,7 @@ class FuzzyRecode(FuzzyCoding, Method):
         lost: NDArray[np.bool_] | None = None,
     ) -> Table:
         """The table with labels, and degrees if they are published; a record without a degree gets neither."""
-        from celosia.mathematics.fuzzy.partitions import controlled_round
+        from celosia.kernels.fuzzy.partitions import controlled_round
 
         changes: dict[str, Any] = {}
         orders: dict[str, tuple[str, ...]] = {}

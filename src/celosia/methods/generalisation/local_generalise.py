@@ -220,7 +220,7 @@ def _transformation(coded: QuasiCodes, result: LocalResult, cells: list[pl.Serie
 
 
 def _codes_of(checker: Checker, rows: NDArray[np.int64]) -> NDArray[np.int32]:
-    from celosia.mathematics.kernels.searching.lattice import unpack
+    from celosia.kernels.search.lattice import unpack
 
     lay = checker.tables.layout
     return unpack(checker.tables.base.keys[rows], lay.word, lay.shift, lay.mask)

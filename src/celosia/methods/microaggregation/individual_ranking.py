@@ -47,7 +47,7 @@ class IndividualRanking(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Group and take the means, column by column."""
-        from celosia.mathematics.kernels.neighbours.runs import groups_along
+        from celosia.kernels.neighbours.runs import groups_along
 
         def groups(x: NDArray[np.float64], _: int) -> NDArray[np.int64]:
             return groups_along(x[:, 0], self.k, optimal=self.optimal)

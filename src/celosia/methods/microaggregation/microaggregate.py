@@ -83,9 +83,9 @@ class Microaggregate(Method):
 
     def partition(self, points: NDArray[np.float64], stream: Stream) -> NDArray[np.int64]:
         """The group of each point."""
-        from celosia.mathematics.kernels.neighbours.blocks import in_blocks
-        from celosia.mathematics.kernels.neighbours.mdav import mdav_into
-        from celosia.mathematics.kernels.neighbours.regroup import improve
+        from celosia.kernels.neighbours.blocks import in_blocks
+        from celosia.kernels.neighbours.mdav import mdav_into
+        from celosia.kernels.neighbours.regroup import improve
 
         start: Any = np.full(len(points), -1, dtype=np.int64)
         if self.scale:

@@ -112,7 +112,7 @@ class MixedMicroaggregate(Method):
         return Outcome(done, sizes(group))
 
     def _axis(self, table: Table, name: str, unit: Units) -> Axis:
-        from celosia.mathematics.kernels.neighbours.gower import LABEL, NUMBER, ORDER, TABLE
+        from celosia.kernels.neighbours.gower import LABEL, NUMBER, ORDER, TABLE
 
         info = table.schema[name]
         numeric = table.column(name).dtype.is_numeric()
@@ -132,7 +132,7 @@ class MixedMicroaggregate(Method):
 
     def _distances(self, name: str, values: pl.Series) -> Floats:
         """Distances between all categories of a column."""
-        from celosia.mathematics.kernels.neighbours.gower import edit_distances
+        from celosia.kernels.neighbours.gower import edit_distances
 
         texts = [str(value) for value in values]
         if len(texts) > MANY:
@@ -161,7 +161,7 @@ class MixedMicroaggregate(Method):
         return np.asarray(1.0 - near, dtype=np.float64)
 
     def _groups(self, table: Table, unit: Units, axes: Sequence[Axis]) -> Ints:
-        from celosia.mathematics.kernels.neighbours.gower import Mixed, mdav_mixed
+        from celosia.kernels.neighbours.gower import Mixed, mdav_mixed
 
         cells = np.column_stack([axis.cells for axis in axes])
         gone = np.isnan(cells)
@@ -190,13 +190,13 @@ class MixedMicroaggregate(Method):
 
     def _how(self, axis: Axis) -> str:
         """What stands for a group in one column."""
-        from celosia.mathematics.kernels.neighbours.gower import NUMBER, ORDER
+        from celosia.kernels.neighbours.gower import NUMBER, ORDER
 
         return self.aggregate.get(axis.name, {NUMBER: "mean", ORDER: "median"}.get(axis.kind, "mode"))
 
     def _stand(self, axis: Axis, group: Ints, axes: Sequence[Axis]) -> Floats:
         """The cell that stands for each group in one column."""
-        from celosia.mathematics.kernels.neighbours.gower import NUMBER
+        from celosia.kernels.neighbours.gower import NUMBER
         from celosia.methods.bases.aggregate import means, medians, medoids, middle_codes, modes
 
         how = self._how(axis)
@@ -216,7 +216,7 @@ class MixedMicroaggregate(Method):
         """The table with the cells of the groups."""
         import polars as pl
 
-        from celosia.mathematics.kernels.neighbours.gower import NUMBER, ORDER
+        from celosia.kernels.neighbours.gower import NUMBER, ORDER
 
         new: dict[str, Any] = {}
         for axis in axes:
@@ -269,7 +269,7 @@ def _wide(axes: Sequence[Axis], rows: Ints | slice = slice(None)) -> Floats:
 
 def _indicators(axis: Axis) -> Floats:
     """A column as numbers whose squared distance is comparable: itself, or half an indicator per category."""
-    from celosia.mathematics.kernels.neighbours.gower import NUMBER, ORDER
+    from celosia.kernels.neighbours.gower import NUMBER, ORDER
 
     if axis.kind in (NUMBER, ORDER):
         return axis.cells[:, None]

@@ -42,7 +42,7 @@ class OptimalUnivariate(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Group and take the means."""
-        from celosia.mathematics.kernels.neighbours.runs import groups_along
+        from celosia.kernels.neighbours.runs import groups_along
 
         partition = grouped(
             self.name, table, [self.column], self.k, self.within, lambda x, _: groups_along(x[:, 0], self.k)

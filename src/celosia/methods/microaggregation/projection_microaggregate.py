@@ -48,8 +48,8 @@ class ProjectionMicroaggregate(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Project, group and take the means."""
-        from celosia.mathematics.kernels.neighbours.runs import groups_along
-        from celosia.mathematics.statistics.components import first_component
+        from celosia.kernels.neighbours.runs import groups_along
+        from celosia.kernels.statistics.components import first_component
 
         shares: list[tuple[int, float]] = []
 

@@ -51,7 +51,7 @@ class VariableMicroaggregate(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Group and aggregate."""
-        from celosia.mathematics.kernels.neighbours.mdav import v_mdav
+        from celosia.kernels.neighbours.mdav import v_mdav
 
         def groups(x: NDArray[np.float64], _: int) -> NDArray[np.int64]:
             points = np.ascontiguousarray(scaled(x, standardise=self.standardise))

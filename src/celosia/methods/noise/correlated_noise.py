@@ -56,7 +56,7 @@ class CorrelatedNoise(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Add the noise."""
-        from celosia.mathematics.perturbation.noise import covariance, reflect, root
+        from celosia.kernels.perturbation.noise import covariance, reflect, root
 
         unit = units(self.name, table, self.columns)
         x = numbers(self.name, table, self.columns)[unit.first]

@@ -52,7 +52,7 @@ class MultiplicativeNoise(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Multiply."""
-        from celosia.mathematics.perturbation.noise import log_normal_factors, reflect, truncated_factors
+        from celosia.kernels.perturbation.noise import log_normal_factors, reflect, truncated_factors
 
         x = numbers(self.name, table, self.columns)
         refuse_constant(self.name, x, self.columns)

@@ -131,7 +131,7 @@ class _Added:
         return as_column(old, new)
 
     def to(self, v: NDArray[np.float64], records: NDArray[np.int64]) -> NDArray[np.float64]:
-        from celosia.mathematics.perturbation.noise import reflect
+        from celosia.kernels.perturbation.noise import reflect
 
         new = reflect(v + np.sqrt(self.variance) * self.stream.normal(records), *self.bounds)
         return np.where(self.keep_zeros & (v == 0), v, new)

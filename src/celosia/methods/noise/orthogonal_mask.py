@@ -51,7 +51,7 @@ class OrthogonalMask(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Rotate."""
-        from celosia.mathematics.perturbation.noise import reflect
+        from celosia.kernels.perturbation.noise import reflect
         from celosia.methods.noise.rotation import rotate
 
         unit = units(self.name, table, self.columns)

@@ -59,7 +59,7 @@ class RandomPerturbation(PublishesEvidence, Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Jitter and shuffle."""
-        from celosia.mathematics.perturbation.noise import reflect
+        from celosia.kernels.perturbation.noise import reflect
 
         new: dict[str, Any] = {}
         if self.jitter:

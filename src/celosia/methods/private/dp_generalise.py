@@ -139,7 +139,7 @@ class DpGeneralise(Formal, Method):
         return tuple(self.levels[name] for name in names)
 
     def _choose(self, columns: list[QuasiColumn], matrix: NDArray[np.int32], t: float, epsilon: float) -> Levels:
-        from celosia.mathematics.budget.noise import choose
+        from celosia.kernels.budget.noise import choose
 
         heights = [column.height for column in columns]
         nodes = _nodes(heights, self.candidates)

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import ParameterError
-from celosia.mathematics.budget.neighbours import Neighbours
+from celosia.kernels.budget.neighbours import Neighbours
 from celosia.methods.bases.domain import Domain
 from celosia.methods.bases.dp_cells import (
     COUNT,
@@ -27,7 +27,7 @@ from celosia.table import Outcome
 if TYPE_CHECKING:
     import polars as pl
 
-    from celosia.mathematics.budget.noise import Noise
+    from celosia.kernels.budget.noise import Noise
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -104,8 +104,8 @@ class DpHistogram(Formal, Method):
 
     def noise(self, cells: int | None) -> Noise:
         """The noise of each cell."""
-        from celosia.mathematics.budget.neighbours import of_count
-        from celosia.mathematics.budget.noise import laplace_for
+        from celosia.kernels.budget.neighbours import of_count
+        from celosia.kernels.budget.noise import laplace_for
 
         return laplace_for(of_count(self.neighbours, self.rows_per_person, cells).l1, self.epsilon)
 
@@ -118,7 +118,7 @@ class DpHistogram(Formal, Method):
     def _hidden(self, frame: pl.DataFrame, noise: Noise) -> pl.DataFrame:
         import polars as pl
 
-        from celosia.mathematics.budget.scales import row_threshold
+        from celosia.kernels.budget.scales import row_threshold
 
         if self.delta == 0:
             raise ParameterError(

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import ParameterError
-from celosia.mathematics.budget.neighbours import Neighbours
+from celosia.kernels.budget.neighbours import Neighbours
 from celosia.methods.bases.dp_cells import COUNT, check_columns, consistent, counted, filled, public_values, published
 from celosia.parts import Formal, Method, PersonUnit
 from celosia.parts.method import Rows
@@ -72,8 +72,8 @@ class DpMarginals(Formal, Method):
         """Count each table, add noise, make them agree."""
         import polars as pl
 
-        from celosia.mathematics.budget.neighbours import of_count
-        from celosia.mathematics.budget.noise import laplace_for
+        from celosia.kernels.budget.neighbours import of_count
+        from celosia.kernels.budget.noise import laplace_for
 
         arrays, frames, variances, scales = [], [], [], []
         for columns in self.marginals:

@@ -232,7 +232,7 @@ def _risk_goal(limit: float, least: float, n: int) -> tuple[int, Lack]:
     ``least`` is the smallest sampling weight: every further match adds at least so much to the population
     frequency.
     """
-    from celosia.mathematics.disclosure.uniqueness.individual_risk import individual_risk
+    from celosia.kernels.disclosure.uniqueness.individual_risk import individual_risk
 
     more = np.arange(n + 1, dtype=np.float64)
     enough = individual_risk(more[1:], more[1:] * max(least, 1.0)) <= limit

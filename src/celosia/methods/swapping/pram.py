@@ -44,7 +44,7 @@ class Pram(Method):
     Records that would come to meet an ``impossible`` condition keep their values.
 
     The matrix is part of the evidence: counts can be estimated without bias from it
-    (:func:`celosia.mathematics.perturbation.transition.unbiased_counts`). It shows the margin of the original. With
+    (:func:`celosia.kernels.perturbation.transition.unbiased_counts`). It shows the margin of the original. With
     ``within`` the matrices would show it for every stratum, by name: they go to the private record. Fails for a
     matrix that does not fit the categories. References: Gouweleeuw et al. (1998); Kooiman et al. (1997).
 
@@ -164,7 +164,7 @@ class Pram(Method):
         return _Moves(here, labels, self._matrix(counts[here].astype(np.float64), labels, given), len(values))
 
     def _matrix(self, counts: Floats, labels: list[str], given: tuple[list[str], Floats] | None) -> Floats:
-        from celosia.mathematics.perturbation.transition import invariant, raise_diagonal, toward_margin
+        from celosia.kernels.perturbation.transition import invariant, raise_diagonal, toward_margin
 
         if given is None:
             share = float(counts.min() / counts.sum())
@@ -196,7 +196,7 @@ class Pram(Method):
 
 def _given(source: Any) -> tuple[list[str], Floats]:
     """Categories and numbers of a transition matrix that is given as a table."""
-    from celosia.mathematics.perturbation.transition import check
+    from celosia.kernels.perturbation.transition import check
 
     frame = open_source(source).polars()
     labels = [str(value) for value in frame[:, 0]]
@@ -220,7 +220,7 @@ class _Moves:
 
     def drawn(self, codes: NDArray[np.int64], uniform: Floats) -> NDArray[np.int64]:
         """New categories; -1, which is missing, stays."""
-        from celosia.mathematics.kernels.neighbours.transition import transit
+        from celosia.kernels.neighbours.transition import transit
 
         local = np.full(self.width + 1, -1, dtype=np.int64)  # the last entry serves -1
         local[self.here] = np.arange(len(self.here))

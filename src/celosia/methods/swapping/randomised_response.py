@@ -78,7 +78,7 @@ class RandomisedResponse(Formal, Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Randomise, by the operating system's generator."""
-        from celosia.mathematics.perturbation.response import epsilon
+        from celosia.kernels.perturbation.response import epsilon
 
         new: dict[str, Any] = {}
         facts: dict[str, Any] = {}
@@ -99,7 +99,7 @@ class RandomisedResponse(Formal, Method):
 
     def privacy_loss(self) -> float | None:
         """The sum over the columns."""
-        from celosia.mathematics.perturbation.response import epsilon
+        from celosia.kernels.perturbation.response import epsilon
 
         if self.epsilon is not None:
             return self.epsilon * len(self.columns)
@@ -121,7 +121,7 @@ class RandomisedResponse(Formal, Method):
         """Shares of the original categories, estimated from a protected table, with an interval for each."""
         import polars as pl
 
-        from celosia.mathematics.perturbation.response import estimate_shares
+        from celosia.kernels.perturbation.response import estimate_shares
 
         domain = self._declared_domain(name)
         codes = domain.codes(table.column(name))
@@ -130,7 +130,7 @@ class RandomisedResponse(Formal, Method):
         return pl.DataFrame({"category": domain.series, "share": share, "low": low, "high": high})
 
     def _truth(self, categories: int) -> float:
-        from celosia.mathematics.perturbation.response import truth
+        from celosia.kernels.perturbation.response import truth
 
         return self.q if self.q is not None else truth((self.epsilon or 0.0) / self.rows_per_person, categories)
 

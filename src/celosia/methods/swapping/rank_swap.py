@@ -138,7 +138,7 @@ class RankSwap(Method):
 
     def _pairs(self, keys: Floats, window: float, rng: np.random.Generator) -> Ints:
         """For each record the record it changes places with."""
-        from celosia.mathematics.kernels.neighbours.swap import pairs, pairs_buckets, pairs_jointly, pairs_normal
+        from celosia.kernels.neighbours.swap import pairs, pairs_buckets, pairs_jointly, pairs_normal
 
         n = len(keys)
         reach = int(window * n * (1 + 1e-12))

@@ -137,7 +137,7 @@ class RecordSwap(Method):
         self, wanted: Ints, upper: Ints, area: Ints, profiles: list[Ints], partner: Ints, rng: np.random.Generator
     ) -> int:
         """Find partners, with weaker and weaker likeness; how many households found none."""
-        from celosia.mathematics.kernels.searching.match import match_across
+        from celosia.kernels.search.match import match_across
 
         alone = 0
         for profile in profiles:

@@ -64,7 +64,7 @@ class Shuffle(PublishesEvidence, Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Deal the values out again."""
-        from celosia.mathematics.perturbation.shuffle import shuffle
+        from celosia.kernels.perturbation.shuffle import shuffle
 
         unit = units(self.name, table, self.columns)
         x = numbers(self.name, table, self.columns)[unit.first]
@@ -76,7 +76,7 @@ class Shuffle(PublishesEvidence, Method):
 
     def _scores(self, table: Table, name: str) -> NDArray[np.float64]:
         """Normal scores of an ordered column, indicators of the categories of an unordered one."""
-        from celosia.mathematics.perturbation.shuffle import normal_scores
+        from celosia.kernels.perturbation.shuffle import normal_scores
 
         column = table.column(name)
         codes, values = table.codes(name)

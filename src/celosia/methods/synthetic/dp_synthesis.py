@@ -13,7 +13,7 @@ from pydantic import Field
 
 from celosia.data.schema import Schema
 from celosia.errors import ParameterError
-from celosia.mathematics.budget.neighbours import Neighbours
+from celosia.kernels.budget.neighbours import Neighbours
 from celosia.methods.bases.domain import Domain, canonical_texts, described, domain
 from celosia.methods.bases.features import need_publishable, new_rows, publishable
 from celosia.methods.private.dp_marginals import agree
@@ -24,8 +24,8 @@ from celosia.table import Outcome
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.mathematics.budget.cost import Cost
-    from celosia.mathematics.budget.noise import Noise
+    from celosia.kernels.budget.cost import Cost
+    from celosia.kernels.budget.noise import Noise
     from celosia.methods.synthetic.tree_model import Pair
     from celosia.streams import Stream
     from celosia.table import Table
@@ -134,8 +134,8 @@ class DpSynthesis(Formal, Method):
         return Outcome(released.with_schema(Schema(own, released.schema.rest)), evidence)
 
     def _budget(self) -> Cost:
-        from celosia.mathematics.budget.composition import zcdp_of_approximate
-        from celosia.mathematics.budget.cost import Cost
+        from celosia.kernels.budget.composition import zcdp_of_approximate
+        from celosia.kernels.budget.cost import Cost
 
         if self.delta == 0:
             return Cost.pure(self.epsilon)
@@ -207,8 +207,8 @@ class Spending:
 
     def noise(self, what: str, share: float, cells: int) -> Noise:
         """Noise for a table of counts, paid for with this share of the budget."""
-        from celosia.mathematics.budget.neighbours import of_count
-        from celosia.mathematics.budget.noise import gaussian_for_zcdp, laplace_for
+        from celosia.kernels.budget.neighbours import of_count
+        from celosia.kernels.budget.noise import gaussian_for_zcdp, laplace_for
 
         cost = self._pay(what, share)
         sensitivity = of_count(self.neighbours, self.rows, cells)
@@ -218,8 +218,8 @@ class Spending:
 
     def choose(self, what: str, share: float, scores: Any) -> int:
         """Choose a high score; a person moves each by at most the sensitivity of a table."""
-        from celosia.mathematics.budget import noise
-        from celosia.mathematics.budget.neighbours import of_count
+        from celosia.kernels.budget import noise
+        from celosia.kernels.budget.neighbours import of_count
 
         cost = self._pay(what, share)
         # an epsilon-private choice costs epsilon^2 / 2 in zCDP (Bun & Steinke 2016)
@@ -235,7 +235,7 @@ class Spending:
 
     def spec(self) -> dict[str, Any]:
         """What was spent on what, and the sum."""
-        from celosia.mathematics.budget.cost import sequential
+        from celosia.kernels.budget.cost import sequential
 
         total = sequential(cost for _, cost in self.spent)
         return {
@@ -245,7 +245,7 @@ class Spending:
         }
 
     def _pay(self, what: str, share: float) -> Cost:
-        from celosia.mathematics.budget.cost import Cost, sequential
+        from celosia.kernels.budget.cost import Cost, sequential
 
         left = self.total.minus(sequential(c for _, c in self.spent)) if self.spent else self.total
         cost = left if self.closing else Cost.of(self.total.measure, self.total.loss * share)

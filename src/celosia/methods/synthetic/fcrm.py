@@ -20,8 +20,8 @@ from celosia.table import Outcome
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.mathematics.synthesis.design import Design
-    from celosia.mathematics.synthesis.fuzzy_regression import State
+    from celosia.kernels.synthesis.design import Design
+    from celosia.kernels.synthesis.fuzzy_regression import State
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -98,7 +98,7 @@ class Fcrm(Iterative, Method):
 
         For one set of regressions: one dependent column or ``joint``, one start, not ``within`` others.
         """
-        from celosia.mathematics.synthesis.fuzzy_regression import iterate, until
+        from celosia.kernels.synthesis.fuzzy_regression import iterate, until
 
         if self.within or self.starts > 1 or (len(self.dependent) > 1 and not self.joint):
             raise ParameterError(
@@ -132,7 +132,7 @@ class Fcrm(Iterative, Method):
         return Outcome(table, evidence)
 
     def _synthetic(self, x: Floats, y: Floats, ids: Ints, stream: Stream, runs: list[State]) -> Floats:
-        from celosia.mathematics.synthesis.fuzzy_regression import best_fit, one_regression
+        from celosia.kernels.synthesis.fuzzy_regression import best_fit, one_regression
 
         model = self._design(x, stream)
         if self.c == 1:
@@ -158,15 +158,15 @@ class Fcrm(Iterative, Method):
         return synthetic
 
     def _design(self, x: Floats, stream: Stream) -> Design:
-        from celosia.mathematics.synthesis.design import design
-        from celosia.mathematics.synthesis.fuzzy_regression import radial_features
+        from celosia.kernels.synthesis.design import design
+        from celosia.kernels.synthesis.fuzzy_regression import radial_features
 
         features = radial_features(x, self.radial, stream.child("radial").rng()) if self.radial else x
         return design(features, intercept=self.intercept)
 
     def _clusters(self, state: State, x: Floats, ids: Ints, stream: Stream, names: str) -> Ints:
         """The regression that predicts each record."""
-        from celosia.mathematics.synthesis.fuzzy_regression import blind_clusters
+        from celosia.kernels.synthesis.fuzzy_regression import blind_clusters
 
         if self.choice == "nearest":
             return state.nearest()

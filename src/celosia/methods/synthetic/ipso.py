@@ -75,7 +75,7 @@ class Ipso(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Regress and draw new residuals."""
-        from celosia.mathematics.synthesis.ipso import identities, ipso
+        from celosia.kernels.synthesis.ipso import identities, ipso
 
         split = split_columns(self.name, table, self.dependent, self.independent, self.within)
         fewest = max(2, len(self.dependent)) + (len(self.dependent) if self.form == "thesis" else 0)

@@ -50,7 +50,7 @@ class SequentialTrees(Method):
     Without ``columns`` all columns are made and every row is new. With ``columns`` only these are replaced and the
     others stay and predict them (partial synthesis); with ``where`` only in the records that meet a condition, such as
     those at risk. ``within`` makes each stratum from its own records. ``copies`` tables can be analysed together
-    (:mod:`celosia.mathematics.synthesis.combining`). Identifiers are left out. There is no formal guarantee: measure
+    (:mod:`celosia.kernels.synthesis.combining`). Identifiers are left out. There is no formal guarantee: measure
     ``copied-uniques``, ``membership`` and ``singling-out`` against people who were not used. Fails for text with
     thousands of categories. References: Reiter (2005); Nowok, Raab & Dibben (2016).
 

@@ -11,7 +11,7 @@ import numpy as np
 from celosia.classes import STAR
 from celosia.errors import DataError, ParameterError
 from celosia.histogram import number
-from celosia.mathematics.fuzzy.coding import Cells, FuzzyCoding
+from celosia.kernels.fuzzy.coding import Cells, FuzzyCoding
 from celosia.parts import Memory, Model, Verdict, meets, worst
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def once(mu: NDArray[np.float64], persons: NDArray[np.int64] | None) -> tuple[ND
 
 def cell_sizes(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """σ-count and whole count of each cell, groups × fuzzy cells."""
-    from celosia.mathematics.fuzzy.cardinality import count
+    from celosia.kernels.fuzzy.cardinality import count
 
     shape = (len(cells.group_names), cells.degrees.shape[1])
     size, whole = np.zeros(shape), np.zeros(shape, dtype=np.int64)

@@ -149,7 +149,7 @@ class InferenceAttack(Attack):
         middle = np.array([np.nanmedian(c) if np.isfinite(c).any() else 0.0 for c in numbers.T])
         numbers = np.where(np.isnan(numbers), middle, numbers) if numbers.shape[1] else numbers
         if self.learner in ("logistic-regression", "nearest-neighbours"):
-            from celosia.mathematics.statistics.centred import centred, deviations
+            from celosia.kernels.statistics.centred import centred, deviations
 
             spread = deviations(numbers)
             numbers = centred(numbers) / np.where(spread > 0, spread, 1.0)
@@ -170,7 +170,7 @@ class InferenceAttack(Attack):
 
 def _judge(right: NDArray[np.float64], guess: NDArray[np.float64]) -> dict[str, Any]:
     """Accuracy, baseline and difference over the records that were predicted, each with what chance allows for."""
-    from celosia.mathematics.statistics.intervals import Z, wilson
+    from celosia.kernels.statistics.intervals import Z, wilson
 
     seen = np.isfinite(right)
     n = int(seen.sum())

@@ -59,7 +59,7 @@ class IntervalDisclosure(DisclosesValue, Attack):
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share with its interval and baseline, and the share of each column."""
-        from celosia.mathematics.statistics.intervals import wilson
+        from celosia.kernels.statistics.intervals import wilson
 
         shares = self._means(self._inside(original, protected), original, protected)
         value = float(shares.mean())

@@ -44,7 +44,7 @@ class AttackOutcome:
         >>> round(evidence["value"], 3), evidence["baseline"], evidence["rate"]
         (0.222, 0.1, 0.3)
         """
-        from celosia.mathematics.statistics.intervals import newcombe, wilson
+        from celosia.kernels.statistics.intervals import newcombe, wilson
 
         interval = wilson(self.successes, self.attacks)
         out: dict[str, Any] = {

@@ -16,7 +16,7 @@ from celosia.risk.bases.transparency import PublicStep, _InformedAttack
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.mathematics.disclosure.own_records import Own
+    from celosia.kernels.disclosure.own_records import Own
     from celosia.table import Table
 
     Floats = NDArray[np.float64]

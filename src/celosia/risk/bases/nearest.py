@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, ParameterError
-from celosia.mathematics.disclosure.own_records import Own
-from celosia.mathematics.statistics.centred import centred, deviations
+from celosia.kernels.disclosure.own_records import Own
+from celosia.kernels.statistics.centred import centred, deviations
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -137,8 +137,8 @@ def nearest_mixed(
     >>> links.first.tolist(), links.distance.tolist()
     ([0, 1], [1.0, 1.0])
     """
-    from celosia.mathematics.kernels.neighbours.mixed_nearest import TIE as SAME
-    from celosia.mathematics.kernels.neighbours.mixed_nearest import mixed_nearest
+    from celosia.kernels.neighbours.mixed_nearest import TIE as SAME
+    from celosia.kernels.neighbours.mixed_nearest import mixed_nearest
 
     (x, y), (a, b) = numbers, codes
     if len(y) == 0:

@@ -86,7 +86,7 @@ def _kept(step: PublicStep) -> float:
 
 def _covariance(step: PublicStep, names: list[str], y: Floats) -> Floats:
     """Covariance of the noise, as it was published or, without evidence, as it follows from the released columns."""
-    from celosia.mathematics.perturbation.noise import covariance
+    from celosia.kernels.perturbation.noise import covariance
 
     p = float(step.parameters["p"])
     published: Mapping[str, Any] = step.evidence

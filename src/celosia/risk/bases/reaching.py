@@ -52,7 +52,7 @@ class _ReachingAttack(Attack):
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The value with its interval, what guessing reaches, and what the same intruder reaches with less."""
-        from celosia.mathematics.statistics.intervals import newcombe, wilson
+        from celosia.kernels.statistics.intervals import newcombe, wilson
 
         reached = self._reached(original, protected)
         chance = self._by_person(original, reached.risk)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from celosia.mathematics.kernels.searching.local_suppression import Moves
+    from celosia.kernels.search.local_suppression import Moves
 
 Reading = Literal["category", "wildcard", "conservative"]
 Ints = NDArray[np.int64]
@@ -82,7 +82,7 @@ def first_rows(ids: Ints) -> Ints:
 
 def frequencies(codes: NDArray[np.int32], counts: NDArray[np.number[Any]], reading: Reading) -> NDArray[np.float64]:
     """Frequency of each distinct pattern under a reading of blanks."""
-    from celosia.mathematics.kernels.grouping.missing_frequencies import frequencies as compatible
+    from celosia.kernels.grouping.missing_frequencies import frequencies as compatible
 
     if reading == "category" or not len(codes):
         return counts.astype(np.float64)
@@ -91,7 +91,7 @@ def frequencies(codes: NDArray[np.int32], counts: NDArray[np.number[Any]], readi
 
 def person_counts(codes: NDArray[np.int32], pattern: Ints, person: Ints, reading: Reading) -> NDArray[np.float64]:
     """Frequency of each distinct pattern in persons, from the different pairs of a pattern and a person."""
-    from celosia.mathematics.kernels.grouping.missing_frequencies import person_frequencies
+    from celosia.kernels.grouping.missing_frequencies import person_frequencies
 
     if reading == "category" or not len(codes):
         return np.bincount(pattern, minlength=len(codes)).astype(np.float64)
@@ -122,7 +122,7 @@ class Places:
 
     def moves(self) -> Moves:
         """As the kernels take them."""
-        from celosia.mathematics.kernels.searching.local_suppression import Moves
+        from celosia.kernels.search.local_suppression import Moves
 
         return Moves(self.start, self.pattern, self.cost, self.of_pattern, self.place_at)
 
@@ -218,8 +218,8 @@ def wildcard_places(task: Task, ways: float = WAYS) -> tuple[Places, NDArray[np.
     """Places where a lacking pattern would find company by itself at the least cost; with who else would gain
     a match there.
     """
-    from celosia.mathematics.kernels.grouping.missing_frequencies import frequencies as compatible
-    from celosia.mathematics.kernels.grouping.row_groups import group_rows
+    from celosia.kernels.grouping.missing_frequencies import frequencies as compatible
+    from celosia.kernels.grouping.row_groups import group_rows
 
     lacking = np.flatnonzero(task.lacking)
     need = np.full(len(task.codes), np.inf)
@@ -266,7 +266,7 @@ def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
     A pattern is offered the places that can be filled at its least cost, and those that cost up to ``slack``
     cells more.
     """
-    from celosia.mathematics.kernels.grouping.row_groups import group_rows
+    from celosia.kernels.grouping.row_groups import group_rows
 
     among = np.flatnonzero(task.lacking | (task.spare > 0))
     blank = task.codes < 0

@@ -233,8 +233,8 @@ def choose(task: Task, seconds: float | None = None) -> Choice:
 
     A proof is about all sets of columns, so it is tried only where all of them can be looked at.
     """
-    from celosia.mathematics.kernels.searching.gathering import gather
-    from celosia.mathematics.kernels.searching.local_suppression import cover
+    from celosia.kernels.search.gathering import gather
+    from celosia.kernels.search.local_suppression import cover
 
     exact = seconds is not None and task.every and len(task.masks) * int(task.lacking.sum()) <= PAIRS
     base = np.zeros(0, np.int64)

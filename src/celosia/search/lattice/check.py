@@ -207,7 +207,7 @@ class Checker:
 
     def check(self, levels: Levels) -> Check:
         """Judge one node."""
-        from celosia.mathematics.kernels.searching.lattice import large_classes
+        from celosia.kernels.search.lattice import large_classes
 
         table = self.tables.at(levels)
         records = table.sums[:, 0]
@@ -249,7 +249,7 @@ class Checker:
 
     def _hidden(self, table: ClassTable) -> Verdict | None:
         """Say which classes show nothing but stars; None where there are none, or where all do: they are one class."""
-        from celosia.mathematics.kernels.searching.lattice import unpack_columns
+        from celosia.kernels.search.lattice import unpack_columns
 
         if self._stars is None:
             return None
@@ -277,7 +277,7 @@ class Checker:
 
     def _penalty(self, table: ClassTable, lost: Counts) -> Shares:
         """Give what so many lost records of each class add to each column, at each level up to the node's."""
-        from celosia.mathematics.kernels.searching.lattice import suppressed_cost, suppressed_counts
+        from celosia.kernels.search.lattice import suppressed_cost, suppressed_counts
 
         lay = self.tables.layout
         suppressed_counts(table.keys, lost, lay.word, lay.shift, lay.mask, self._count)

@@ -93,7 +93,7 @@ class _Enumerated:
     """The search over a lattice whose nodes are all listed."""
 
     def __init__(self, checker: Checker, lower: Levels, upper: Levels, nodes: int) -> None:
-        from celosia.mathematics.kernels.searching import lattice_nodes
+        from celosia.kernels.search import lattice_nodes
 
         self._kernels = lattice_nodes
         self.checker = checker

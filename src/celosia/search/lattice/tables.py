@@ -129,7 +129,7 @@ class _Scratch:
     """Memory that the grouping of up to so many rows works in."""
 
     def __init__(self, rows: int, words: int, width: int, peak: bool) -> None:
-        from celosia.mathematics.kernels.searching import lattice
+        from celosia.kernels.search import lattice
 
         self._kernels = lattice
         slots = max(16, 1 << int(2 * rows - 1).bit_length())
@@ -167,7 +167,7 @@ class ClassTables:
         keep_rows: int = 4_000_000,
         squares: bool = False,
     ) -> None:
-        from celosia.mathematics.kernels.searching.lattice import pack
+        from celosia.kernels.search.lattice import pack
 
         self.records = records
         self._squares = squares
@@ -209,7 +209,7 @@ class ClassTables:
         self._offset: list[list[list[int]]] = lay.offset.tolist()
 
     def _count_values(self, group: Codes, groups: int) -> dict[str, tuple[Counts, Codes, Counts]]:
-        from celosia.mathematics.kernels.searching.lattice import merge_values
+        from celosia.kernels.search.lattice import merge_values
 
         records = self.records
         self._pair_value: dict[str, Codes] = {}
@@ -244,7 +244,7 @@ class ClassTables:
         return values
 
     def _count_owners(self, owners: Owners, group: Codes, groups: int) -> dict[str, tuple[Counts, Codes, Counts]]:
-        from celosia.mathematics.kernels.searching.lattice import merge_values
+        from celosia.kernels.search.lattice import merge_values
 
         widths = {name: self.records.sensitive[name].width for name in self._columns}
         values = {}
@@ -286,7 +286,7 @@ class ClassTables:
         return self._roll_up(self.base, levels)
 
     def _roll_up(self, below: ClassTable, levels: Levels) -> tuple[ClassTable, Codes]:
-        from celosia.mathematics.kernels.searching.lattice import merge_values
+        from celosia.kernels.search.lattice import merge_values
 
         lay = self.layout
         offset = np.array([steps[a][b] for steps, a, b in zip(self._offset, below.levels, levels, strict=True)])
@@ -299,7 +299,7 @@ class ClassTables:
 
     def _finer(self, levels: Levels) -> ClassTable:
         """Give the smallest table known that is finer than a node."""
-        from celosia.mathematics.kernels.searching.lattice_nodes import smallest_finer
+        from celosia.kernels.search.lattice_nodes import smallest_finer
 
         node = np.array(levels, dtype=np.int8)
         return self._small[smallest_finer(self._lower, self._rows, len(self._small), node)]
@@ -344,7 +344,7 @@ class ClassTables:
 
         Requirements count persons where they repeat; a loss is about records (``by_record``).
         """
-        from celosia.mathematics.kernels.searching.lattice import merge_values, unpack_columns
+        from celosia.kernels.search.lattice import merge_values, unpack_columns
 
         records = self.records
         total = len(records)

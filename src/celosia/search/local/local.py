@@ -104,7 +104,7 @@ class LocalSearch:
         stars: Sequence[NDArray[np.bool_]] | None = None,
     ) -> None:
         """``stars`` says for each column which values are a star at which level (levels × values)."""
-        from celosia.mathematics.kernels.searching.lattice import unpack
+        from celosia.kernels.search.lattice import unpack
 
         self.checker = checker
         self.lower, self.upper = lower, upper
@@ -348,7 +348,7 @@ def take_rows(table: ClassTable, rows: Rows) -> ClassTable:
 
 def grouped(table: ClassTable, group: NDArray[np.int32], groups: int, widths: dict[str, int]) -> ClassTable:
     """Merge the rows of a class table by given groups, whatever their keys."""
-    from celosia.mathematics.kernels.searching.lattice import merge_values
+    from celosia.kernels.search.lattice import merge_values
 
     sums = np.stack(
         [np.bincount(group, table.sums[:, a], groups).astype(np.int64) for a in range(table.sums.shape[1])], axis=1

@@ -38,7 +38,7 @@ class Groups:
 
     def counts(self, records: Ints, group: Ints) -> ClassCounts:
         """Count what the groups hold; ``group`` ascends and leaves no number out."""
-        from celosia.mathematics.kernels.grouping.group_counts import group_sizes, value_counts
+        from celosia.kernels.grouping.group_counts import group_sizes, value_counts
 
         begin = np.concatenate([[0], np.cumsum(np.bincount(group))]).astype(np.int64)
         person = np.empty(0, np.int32) if self.person is None else self.person

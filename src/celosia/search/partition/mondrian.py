@@ -94,7 +94,7 @@ def tree_order(levels: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def pack(axes: Sequence[Axis]) -> Any:
     """Lay the columns out for the kernel."""
-    from celosia.mathematics.kernels.searching.mondrian import ORDERED, SET, TREE, Columns
+    from celosia.kernels.search.mondrian import ORDERED, SET, TREE, Columns
 
     kinds: list[int] = []
     codes: list[NDArray[np.int32]] = []
@@ -162,7 +162,7 @@ def partition(
     to it); a cut that leaves a part the requirement refuses is undone and the next widest column tried. The
     first group, all records, is not questioned here. Groups are numbered in the order of their first record.
     """
-    from celosia.mathematics.kernels.searching.mondrian import Need, propose
+    from celosia.kernels.search.mondrian import Need, propose
 
     columns = pack(axes)
     n = columns.codes.shape[1]

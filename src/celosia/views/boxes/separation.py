@@ -36,7 +36,7 @@ def separate(
     With a declared person column no group has two records of a person: the records are dealt out to as many parts as
     one person has records at most, and each part is grouped on its own.
     """
-    from celosia.mathematics.disclosure.count_estimates import reconstruction_error
+    from celosia.kernels.disclosure.count_estimates import reconstruction_error
 
     columns = {name: table.counted(name) for name in names}
     n = len(table)
@@ -70,7 +70,7 @@ def separate(
 
 def _parts(person: NDArray[np.int32] | None, columns: dict[str, Sensitive], n: int) -> list[NDArray[np.int64]]:
     """The records in parts that have nobody twice, each value about as often in one as in the other."""
-    from celosia.mathematics.kernels.searching.anatomy import deal
+    from celosia.kernels.search.anatomy import deal
 
     rows = np.zeros(0, np.int64) if person is None else np.bincount(person)
     most = int(rows.max(initial=0))
@@ -140,7 +140,7 @@ def _near(table: Table, l: int, columns: dict[str, Sensitive]) -> Grouping:
 
 def _buckets(table: Table, l: int, columns: dict[str, Sensitive], stream: Stream) -> Grouping:
     """Groups of l different values from anywhere."""
-    from celosia.mathematics.kernels.searching.anatomy import bucketise
+    from celosia.kernels.search.anatomy import bucketise
 
     (column,) = columns.values()
     drawn = stream.child("order").uniform(table.ids())

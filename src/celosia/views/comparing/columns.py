@@ -14,7 +14,7 @@ from celosia.errors import SchemaError
 from celosia.hierarchy import parse, texts
 from celosia.hierarchy.dates import Dates
 from celosia.hierarchy.values import Everything, Exact, Interval, OneOf, number
-from celosia.mathematics.statistics.distribution_distance import total_variation
+from celosia.kernels.statistics.distribution_distance import total_variation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.errors import NotApplicable, UnknownName
-from celosia.mathematics.statistics import centred
+from celosia.kernels.statistics import centred
 from celosia.table.pairing import paired_numbers
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.errors import NotApplicable
-from celosia.mathematics.statistics.association import cramers_matrix
-from celosia.mathematics.statistics.moments import correlation
+from celosia.kernels.statistics.association import cramers_matrix
+from celosia.kernels.statistics.moments import correlation
 from celosia.views.comparing.categories import categories
 from celosia.views.comparing.comparable import number_columns, samples
 

@@ -66,7 +66,7 @@ def crossed(
     """Lay releases over each other: cells that fit the ``shared`` values, records with the same ``carried`` ones."""
     import polars as pl
 
-    from celosia.mathematics.kernels.grouping.crossing import Groups, Rows, crossing
+    from celosia.kernels.grouping.crossing import Groups, Rows, crossing
     from celosia.views.comparing.joining import Fitting
 
     cells: list[pl.DataFrame] = []

@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.mathematics.fuzzy.clustering import Clusters, c_means, gustafson_kessel, spread_centres
-from celosia.mathematics.fuzzy.partitions import break_points, grid, harden, indicator, recode_labels, scale
+from celosia.kernels.fuzzy.clustering import Clusters, c_means, gustafson_kessel, spread_centres
+from celosia.kernels.fuzzy.partitions import break_points, grid, harden, indicator, recode_labels, scale
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.mathematics.fuzzy.anonymity import possibility_curve, q_anonymity
-from celosia.mathematics.fuzzy.closeness import individual_distances, ordered_map
-from celosia.mathematics.fuzzy.diversity import cell_counts, present_values, shares
+from celosia.kernels.fuzzy.anonymity import possibility_curve, q_anonymity
+from celosia.kernels.fuzzy.closeness import individual_distances, ordered_map
+from celosia.kernels.fuzzy.diversity import cell_counts, present_values, shares
 from celosia_reproduce.fuzzy_privacy.codings import Coding
 
 Floats = NDArray[np.float64]

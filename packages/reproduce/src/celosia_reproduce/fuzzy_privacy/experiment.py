@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.mathematics.fuzzy.clustering import Clusters
+from celosia.kernels.fuzzy.clustering import Clusters
 from celosia_reproduce.fuzzy_privacy.codings import (
     Coding,
     Labels,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.mathematics.fuzzy.anonymity import possibility_curve
-from celosia.mathematics.fuzzy.clustering import Clusters, cluster_memberships
-from celosia.mathematics.fuzzy.partitions import scale
+from celosia.kernels.fuzzy.anonymity import possibility_curve
+from celosia.kernels.fuzzy.clustering import Clusters, cluster_memberships
+from celosia.kernels.fuzzy.partitions import scale
 from celosia_reproduce.fuzzy_privacy import charts, codings
 from celosia_reproduce.fuzzy_privacy.study import Study
 from celosia_reproduce.statements import Section

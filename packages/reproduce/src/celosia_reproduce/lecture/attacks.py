@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.errors import CelosiaError
-from celosia.mathematics.budget.noise import LaplaceNoise
-from celosia.mathematics.disclosure.background import repetitions
+from celosia.kernels.budget.noise import LaplaceNoise
+from celosia.kernels.disclosure.background import repetitions
 from celosia_reproduce.lecture.noise import EPSILON
 from celosia_reproduce.statements import Statement, derived, printed
 

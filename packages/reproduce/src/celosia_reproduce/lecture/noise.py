@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from celosia.mathematics.budget.cost import Cost, parallel, sequential
-from celosia.mathematics.budget.neighbours import of_count
-from celosia.mathematics.budget.noise import LaplaceNoise
-from celosia.mathematics.budget.scales import laplace
-from celosia.mathematics.disclosure.background import repetitions
+from celosia.kernels.budget.cost import Cost, parallel, sequential
+from celosia.kernels.budget.neighbours import of_count
+from celosia.kernels.budget.noise import LaplaceNoise
+from celosia.kernels.budget.scales import laplace
+from celosia.kernels.disclosure.background import repetitions
 from celosia_reproduce.statements import Statement, derived, printed
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.mathematics.synthesis.design import design
-from celosia.mathematics.synthesis.fuzzy_regression import State, best_fit, five_groups
-from celosia.mathematics.synthesis.ipso import identities
+from celosia.kernels.synthesis.design import design
+from celosia.kernels.synthesis.fuzzy_regression import State, best_fit, five_groups
+from celosia.kernels.synthesis.ipso import identities
 from celosia.release.measuring import protect
 from celosia.table import Table
 from celosia_reproduce.fuzzy_privacy.study import COLUMNS

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import celosia
-from celosia.mathematics.budget.neighbours import distance, of_count
-from celosia.mathematics.budget.noise import LaplaceNoise
+from celosia.kernels.budget.neighbours import distance, of_count
+from celosia.kernels.budget.noise import LaplaceNoise
 from celosia.mechanisms import RandomisedResponse
 from celosia.models import KAnonymity, LDiversity, TCloseness
 from celosia.risk import AttackerKnows, DistanceLinkage, Uniqueness

@@ -140,7 +140,7 @@ def steps(tables: Mapping[str, pl.DataFrame]) -> Section:
 
 def _brackets(x: NDArray[np.float64], k: int) -> str:
     """Records from left to right; each step of MDAV is a bracket over the records that it takes."""
-    from celosia.mathematics.kernels.neighbours.mdav import mdav
+    from celosia.kernels.neighbours.mdav import mdav
 
     group = mdav(np.ascontiguousarray(x, np.float64), k)
     count = int(group.max()) + 1

@@ -60,7 +60,7 @@ class JoinAttack(Attack):
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """Unique, ambiguous and missing joins; how many claims are right and false, with an interval; the guess."""
-        from celosia.mathematics.statistics.intervals import wilson
+        from celosia.kernels.statistics.intervals import wilson
         from celosia.views.persons import released_persons
 
         people = self.people(original, protected)

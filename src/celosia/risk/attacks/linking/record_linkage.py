@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import DataError, ParameterError
-from celosia.mathematics.disclosure.own_records import Own
+from celosia.kernels.disclosure.own_records import Own
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -105,8 +105,8 @@ def fellegi_sunter(windows: Windows, limit: int = 1000, tolerance: float = 1e-9)
     >>> bool((weights.m > 0.9).all() and (weights.u < 0.1).all())
     True
     """
-    from celosia.mathematics.kernels.grouping.agreement import count_patterns
-    from celosia.mathematics.kernels.grouping.mixture import EDGE, two_kinds
+    from celosia.kernels.grouping.agreement import count_patterns
+    from celosia.kernels.grouping.mixture import EDGE, two_kinds
 
     k, n_other = windows.orders.shape
     n = windows.starts.shape[1]
@@ -125,7 +125,7 @@ def match(windows: Windows, weights: Weights, truth: Ints | Own) -> Matches:
 
     ``truth`` is the record of the other file that belongs to each record (-1 for none), or those of the same person.
     """
-    from celosia.mathematics.kernels.grouping.agreement import SAME, best_patterns
+    from celosia.kernels.grouping.agreement import SAME, best_patterns
 
     scores = weights.scores()
     first, score, tied = best_patterns(windows.orders, windows.starts, windows.stops, scores, 16)

@@ -93,7 +93,7 @@ class Scoreboard(Attack):
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The share with its interval, right and wrong claims, the guess, and claims about people who are not there."""
-        from celosia.mathematics.statistics.intervals import wilson
+        from celosia.kernels.statistics.intervals import wilson
 
         knowledge, best, stands, persons = self._tried(original, protected)
         claimed = stands[:, 0] >= self.eccentricity
@@ -155,7 +155,7 @@ class Scoreboard(Attack):
         return protected.cached((str(self), Same(original)), lambda: self._run(original, protected))
 
     def _run(self, original: Table, protected: Table) -> tuple[Known, Ints, Floats, int]:
-        from celosia.mathematics.kernels.neighbours.scoreboard import Held, Knowledge, scoreboard
+        from celosia.kernels.neighbours.scoreboard import Held, Knowledge, scoreboard
 
         knowledge = self.draw(original, protected)
         person, item, values = self._held(original, protected)[1]

@@ -54,7 +54,7 @@ class SeveralRows(Attack):
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The chance with its interval, units that are found for sure, the guess and the best single row."""
-        from celosia.mathematics.statistics.intervals import wilson
+        from celosia.kernels.statistics.intervals import wilson
 
         _, chance, alone, units = self._tried(original, protected)
         tried = max(len(chance), 1)

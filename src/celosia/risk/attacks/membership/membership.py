@@ -56,7 +56,7 @@ class Membership(Attack):
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The advantage and its interval, accuracy, baseline, and the area under the curve with its interval."""
-        from celosia.mathematics.statistics.intervals import wilson
+        from celosia.kernels.statistics.intervals import wilson
 
         members, others = self._distances(original, protected)
         threshold = float(np.median(np.concatenate([members, others])))

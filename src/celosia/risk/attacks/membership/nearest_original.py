@@ -51,7 +51,7 @@ class NearestOriginal(Attack):
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
         """The advantage with its interval, the share that is nearer, and the median distances."""
-        from celosia.mathematics.statistics.intervals import wilson
+        from celosia.kernels.statistics.intervals import wilson
         from celosia.views.persons import by_person
 
         near, far, person = self._distances(original, protected)

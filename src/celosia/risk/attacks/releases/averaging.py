@@ -60,7 +60,7 @@ class Averaging(_EarlierReleases):
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """The share of the values of each record that the mean comes near to."""
-        from celosia.mathematics.statistics.centred import middles, spreads
+        from celosia.kernels.statistics.centred import middles, spreads
         from celosia.risk.bases.reaching import Reached
         from celosia.table.pairing import counterparts, shared_numbers
         from celosia.views.comparing.releases import linked_rows

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.mathematics.disclosure.own_records import Own
-from celosia.mathematics.statistics.centred import deviations
+from celosia.kernels.disclosure.own_records import Own
+from celosia.kernels.statistics.centred import deviations
 from celosia.risk.attacks.transparency.exchange import Candidates, by_group
 
 Floats = NDArray[np.float64]
@@ -71,7 +71,7 @@ def along_component(x: Floats, y: Floats, rows: Ints) -> list[Axis]:
 
     ``y`` holds the means and ``rows`` the records of ``x`` that are looked for.
     """
-    from celosia.mathematics.statistics.components import first_component
+    from celosia.kernels.statistics.components import first_component
 
     if np.isnan(x).any() or np.isnan(y).any():
         return []
@@ -107,7 +107,7 @@ def _nearest_by_tree(axes: list[Axis], own: Own) -> Candidates:
 
 
 def _nearest_inside(axes: list[Axis], own: Own) -> Candidates:
-    from celosia.mathematics.kernels.neighbours.nearest_within import TIE, costs_within, nearest_within
+    from celosia.kernels.neighbours.nearest_within import TIE, costs_within, nearest_within
 
     chosen = sorted(axes, key=lambda axis: axis.bounds is None)  # bounds first: they leave few pairs
     free = np.full(len(axes[0].sought), np.inf)

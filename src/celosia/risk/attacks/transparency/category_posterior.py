@@ -131,8 +131,8 @@ def _guessed(
 
 def _matrix(step: PublicStep, name: str, labels: Sequence[str], counts: Floats) -> Floats:
     """The transition matrix over all labels; a category that it does not know stays as it is."""
-    from celosia.mathematics.perturbation.response import response_matrix, truth
-    from celosia.mathematics.perturbation.transition import toward_margin
+    from celosia.kernels.perturbation.response import response_matrix, truth
+    from celosia.kernels.perturbation.transition import toward_margin
 
     size = len(labels)
     if step.method == "randomised-response":

@@ -57,7 +57,7 @@ class CodingBounds(_EstimatingAttack):
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Take the middle of what is possible."""
-        from celosia.mathematics.statistics.centred import spreads
+        from celosia.kernels.statistics.centred import spreads
 
         steps = self.changed(original, protected)
         names = list(self.last_steps(original, protected))

@@ -19,7 +19,7 @@ def signal(observed: Floats, noise: Floats) -> tuple[Floats, Floats, Floats]:
     Directions in which the noise explains all of the variance have no signal: their eigenvalues become 0, which is the
     filter of the spectral method. References: Huang, Du & Chen (2005); Kargupta et al. (2003).
     """
-    from celosia.mathematics.perturbation.noise import covariance
+    from celosia.kernels.perturbation.noise import covariance
 
     whole = observed[~np.isnan(observed).any(axis=1)]
     mean = whole.mean(axis=0) if len(whole) else np.zeros(observed.shape[1])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.mathematics.disclosure.own_records import Own
+from celosia.kernels.disclosure.own_records import Own
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -88,7 +88,7 @@ def candidates(columns: list[Exchanged], own: Own) -> Candidates:
 
     References: Nin, Herranz & Torra (2008).
     """
-    from celosia.mathematics.kernels.neighbours.likely_exchange import TIE, Exchange, costs_of_pairs, likeliest
+    from celosia.kernels.neighbours.likely_exchange import TIE, Exchange, costs_of_pairs, likeliest
 
     def flat(pairs: list[tuple[Ints, Ints]]) -> NDArray[np.int32]:
         return np.ascontiguousarray(np.column_stack([side for pair in pairs for side in pair]).astype(np.int32))
@@ -119,7 +119,7 @@ def candidates(columns: list[Exchanged], own: Own) -> Candidates:
 
 def _window(column: Exchanged) -> tuple[Ints, Ints, Ints]:
     """The released records in the order of a column, and from where to where they are within reach of each record."""
-    from celosia.mathematics.kernels.neighbours.likely_exchange import WINDOW
+    from celosia.kernels.neighbours.likely_exchange import WINDOW
 
     low, high = column.others
     order = np.argsort(low, kind="stable")

@@ -48,7 +48,7 @@ class NoiseReconstruction(_EstimatingAttack):
 
     def reach(self, original: Table, protected: Table) -> Reached:
         """Take the noise out."""
-        from celosia.mathematics.statistics.centred import spreads
+        from celosia.kernels.statistics.centred import spreads
         from celosia.risk.attacks.transparency.denoising import estimate
 
         released = noised(self, original, protected)

@@ -81,7 +81,7 @@ class RankIntersection(_LinkingAttack):
         )
 
     def _column(self, original: Table, protected: Table, step: PublicStep, name: str) -> Exchanged:
-        from celosia.mathematics.kernels.neighbours import likely_exchange as modes
+        from celosia.kernels.neighbours import likely_exchange as modes
         from celosia.risk.attacks.transparency.exchange import Exchanged, places
 
         rows = self.attacked(original)

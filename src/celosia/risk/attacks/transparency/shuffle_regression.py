@@ -56,7 +56,7 @@ def _predicted(who: str, protected: Table, step: PublicStep, name: str) -> Float
     """The quantile of the released column that the given columns predict for each record."""
     from scipy.special import ndtr
 
-    from celosia.mathematics.perturbation.shuffle import normal_scores
+    from celosia.kernels.perturbation.shuffle import normal_scores
 
     y = protected.numeric([name])[:, 0]
     missing = [given for given in step.parameters["given"] if given not in protected.names]
@@ -70,7 +70,7 @@ def _predicted(who: str, protected: Table, step: PublicStep, name: str) -> Float
 
 def _scores(protected: Table, name: str) -> Floats:
     """Normal scores of an ordered column, indicators of the categories of another."""
-    from celosia.mathematics.perturbation.shuffle import normal_scores
+    from celosia.kernels.perturbation.shuffle import normal_scores
 
     codes, values = protected.codes(name)
     if protected.column(name).dtype.is_numeric() or protected.schema[name].kind == "ordinal":

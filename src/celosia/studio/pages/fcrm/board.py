@@ -300,7 +300,7 @@ def example() -> tuple[tuple[float, float], ...]:
     """Points to try: five groups along five lines."""
     import numpy as np
 
-    from celosia.mathematics.synthesis.fuzzy_regression import five_groups
+    from celosia.kernels.synthesis.fuzzy_regression import five_groups
 
     x, y = five_groups(np.random.default_rng(2009))
     return tuple((round(float(a), 3), round(float(b), 3)) for a, b in zip(x[:, 0], y[:, 0], strict=True))

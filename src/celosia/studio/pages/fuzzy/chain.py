@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.errors import CelosiaError, DataError, ParameterError, UnknownName
-from celosia.mathematics.fuzzy.labels import Language, linguistic_labels
-from celosia.mathematics.fuzzy.partitions import break_points
-from celosia.mathematics.fuzzy.sets import FuzzySet, Trapezoid
+from celosia.kernels.fuzzy.labels import Language, linguistic_labels
+from celosia.kernels.fuzzy.partitions import break_points
+from celosia.kernels.fuzzy.sets import FuzzySet, Trapezoid
 
 Floats = NDArray[np.float64]
 MOST_SETS = 12

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from celosia.data.schema import Role
 from celosia.errors import CelosiaError, DataError, InputError
-from celosia.mathematics.fuzzy.cardinality import count, sigma_count
-from celosia.mathematics.fuzzy.coding import FuzzyCoding
-from celosia.mathematics.fuzzy.sets import FuzzySet, Trapezoid
+from celosia.kernels.fuzzy.cardinality import count, sigma_count
+from celosia.kernels.fuzzy.coding import FuzzyCoding
+from celosia.kernels.fuzzy.sets import FuzzySet, Trapezoid
 from celosia.models.bases.fuzzy_model import values_of
 from celosia.models.q_anonymity import QAnonymity
 from celosia.show.plots import plain_step

@@ -1,1 +1,0 @@
-"""The mathematics: numbers in, numbers out; nothing here knows a table."""
