@@ -22,7 +22,18 @@ from forms import schemas
 from markup import cell, markdown
 from pydantic_core import PydanticUndefined
 
-from celosia.parts import CountsRows, DisclosesValue, Part, attacks_reading, grammar, home, kinds, measured_by, parts
+from celosia.parts import (
+    CountsRows,
+    DisclosesValue,
+    Part,
+    attacks_reading,
+    grammar,
+    home,
+    kinds,
+    measured_by,
+    methods_read,
+    parts,
+)
 
 HERE = Path(__file__).parent
 REFERENCE = HERE / "reference"
@@ -308,7 +319,7 @@ def declared(kind: str, cls: Any) -> list[tuple[str, str]]:
         readers = [f"[{name}](../attacks/{name}.md)" for name in attacks_reading(cls.name)]
         return [*facts, ("risk measured by", ", ".join(readers) or measured_by(cls.name))]
     if kind == "attack":
-        read = ", ".join(f"[{name}](../methods/{name}.md)" for name in cls.reads)
+        read = ", ".join(f"[{name}](../methods/{name}.md)" for name in methods_read(cls))
         return [
             ("reads what is published about", read or "nothing: a general attack"),
             ("discloses", "value" if issubclass(cls, DisclosesValue) else "identity"),

@@ -30,7 +30,7 @@ def test_every_condition_of_a_model_is_asked_of_blocking_owners(model, reason):
     extra = np.array([1] + [0] * 9)
     part = build("model", model)
     standard = honour(table, extra, Design(k=1, rule="standard", tree=TREE), Stream(1)).table
-    assert part.failing(standard)[0], "the table as it is does not meet it"
+    assert part.failing_records(standard)[0], "the table as it is does not meet it"
     for rule in ("class", "coarser"):
         design = Design(k=1, rule=rule, tree=TREE, strengthen=(model,))
         if rule == "coarser" and reason:
@@ -38,7 +38,7 @@ def test_every_condition_of_a_model_is_asked_of_blocking_owners(model, reason):
                 honour(table, extra, design, Stream(1))
             continue
         protected = honour(table, extra, design, Stream(1))
-        assert not (part.failing(protected.table) & (extra > 0)).any()
+        assert not (part.failing_records(protected.table) & (extra > 0)).any()
         assert protected.evidence["strengthened"] == describe(part)
 
 
@@ -59,7 +59,7 @@ def test_marked_cells_stay_blanked_whatever_else_strengthens(rule):
         protected = honour(table, extra, design, Stream(1), {"school": extra > 0})
         assert protected.table.polars()["school"][0] == "*"
         assert 2 <= protected.evidence["blanked cells"] < 18
-        assert not build("model", model).failing(protected.table)[0]
+        assert not build("model", model).failing_records(protected.table)[0]
 
 
 def test_models_hold_together():
@@ -69,7 +69,7 @@ def test_models_hold_together():
     for rule, strengthen in itertools.product(("class", "coarser"), (models, models[::-1])):
         protected = honour(table, extra, Design(k=2, rule=rule, tree=TREE, strengthen=strengthen), Stream(1))
         for model in models:
-            assert not build("model", model).failing(protected.table)[0]
+            assert not build("model", model).failing_records(protected.table)[0]
         wishes = " and ".join(describe(build("model", model)) for model in strengthen)
         assert protected.evidence["strengthened"] == wishes
 

@@ -11,7 +11,7 @@ import pytest
 import celosia
 from celosia.parts import Method, build, marked_fields, parts
 from celosia.parts.columns import SuitedMark
-from celosia.parts.part import marked
+from celosia.parts.part import has_mark
 
 SCHEMA = celosia.Schema.of(identifiers=["number"], quasi=["age", "height", "town"], sensitive=["pay"])
 FURTHER = {
@@ -25,7 +25,9 @@ FURTHER = {
     "fuzzy-recode": {"cells": 3},
 }
 SUITED = [
-    name for name, cls in parts("method").items() if any(marked(info, SuitedMark) for info in cls.model_fields.values())
+    name
+    for name, cls in parts("method").items()
+    if any(has_mark(info, SuitedMark) for info in cls.model_fields.values())
 ]
 
 

@@ -34,7 +34,7 @@ def test_each_class_lies_between_the_bounds(lowest, highest, holding):
 def test_each_class_with_its_presence():
     model = DeltaPresence(highest=0.5, population=PEOPLE)
     assert model.classes(TABLE)["delta"].to_list() == [1.0, 0.5, 0.25]
-    assert model.failing(TABLE).tolist() == [True, False, False, False]
+    assert model.failing_records(TABLE).tolist() == [True, False, False, False]
 
 
 def test_somebody_who_is_in_no_class_breaks_a_lower_bound_only():

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.parts import build, find, identity, kinds, located, parts
+from celosia.parts import build, find, identity, kinds, parts, resolve_paths
 
 EXAMPLES = [
     ("method", {"use": "noise", "columns": ["a", "b"], "p": 0.2}),
@@ -40,7 +40,7 @@ def test_so_is_every_part_by_its_defaults(kind):
 
 def test_a_part_is_called_the_same_wherever_its_files_lie():
     spec = {"use": "generalise", "require": ["k-map(k=3, population=people.csv)"]}
-    here, there = (build("method", located("method", spec, Path(place))) for place in ("here", "/there"))
+    here, there = (build("method", resolve_paths("method", spec, Path(place))) for place in ("here", "/there"))
     assert str(here) != str(there)
     assert identity(here) == identity(there)
     other = build("method", {"use": "generalise", "require": ["k-map(k=3, population=others.csv)"]})

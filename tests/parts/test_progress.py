@@ -10,7 +10,7 @@ import pytest
 
 import celosia
 from celosia.parts import progress
-from celosia.parts.progress import advance, stage, watched
+from celosia.parts.progress import advance, run_with_progress, stage
 
 
 def data(rows):
@@ -57,12 +57,12 @@ def test_work_that_fails_fails_where_it_is_watched():
         raise ValueError("no")
 
     with stage(lambda *_: None, "step"), pytest.raises(ValueError, match="no"):
-        watched(broken, lambda: 0.0)
+        run_with_progress(broken, lambda: 0.0)
 
 
 def test_nobody_listens_outside_a_stage():
     names = []
-    watched(lambda: names.append(threading.current_thread().name), lambda: 0.0)
+    run_with_progress(lambda: names.append(threading.current_thread().name), lambda: 0.0)
     advance(0.5)
     assert names == [threading.current_thread().name]
 

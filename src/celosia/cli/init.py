@@ -46,7 +46,7 @@ def init(
     from celosia.cli.bases.show import print_json
     from celosia.data.io.atomic import replaced
     from celosia.errors import OutputError
-    from celosia.parts import moved
+    from celosia.parts import map_path
     from celosia.proposals import first_look, policy_text
     from celosia.proposals import safe_harbor as by_safe_harbor
 
@@ -55,7 +55,7 @@ def init(
     options = {"query": query or None, "header": header}
     seen = first_look(source, {name: value for name, value in options.items() if value is not None})
     suggestions = by_safe_harbor(seen.suggestions) if safe_harbor else seen.suggestions
-    where = moved(source, lambda path: _relative_path(path, out.parent))
+    where = map_path(source, lambda path: _relative_path(path, out.parent))
     with replaced(out) as draft:
         text = policy_text(suggestions, where, options=seen.options, notes=seen.notes)
         draft.write_text(FOR_EDITORS + text, encoding="utf-8")

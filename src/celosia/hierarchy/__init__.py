@@ -9,7 +9,7 @@ from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.part import Hierarchy
 from celosia.hierarchy.text import plain, text_expression, text_series, texts
 from celosia.hierarchy.values import Generalised, cover, parse
-from celosia.parts import package
+from celosia.parts import lazy_package
 
 __all__ = [
     "Generalised",
@@ -24,7 +24,7 @@ __all__ = [
     "texts",
 ]
 
-_get, _list = package("hierarchy")
+_get, _list = lazy_package("hierarchy")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,5 @@
 """The model parts: each file holds one; all are found through the catalogue."""
 
-from celosia.parts import package
+from celosia.parts import lazy_package
 
-__getattr__, __dir__ = package("model")
+__getattr__, __dir__ = lazy_package("model")

@@ -1,4 +1,4 @@
-"""The catalogue of parts: what a part is, the kinds there are, and how one is found and built.
+"""Catalogue of parts: their base classes, the registry, and the text grammar.
 
 A part is one frozen pydantic model; its fields are its parameters. Defining the class registers it under its kind and
 name (``KAnonymity`` → ``k-anonymity``). The policy keyword, the command line, the JSON schema, the reference page
@@ -58,21 +58,24 @@ from celosia.parts.part import (
     build,
     build_all,
 )
-from celosia.parts.places import Place, from_directory, identity, located, moved, paths_in
-from celosia.parts.registry import find, home, kinds, package, parts
+from celosia.parts.places import Place, from_directory, identity, map_path, paths_in, resolve_paths
+from celosia.parts.registry import find, home, kinds, lazy_package, parts
 from celosia.parts.spec import is_share, marked_fields, private_fields, public_spec, summary, withheld_parameters
 from celosia.parts.threat import (
     Attack,
     CombinesAttacks,
     ComparesReleases,
     DisclosesValue,
+    Evidence,
     NarrowsValues,
+    ReadsCertificate,
     Risk,
     Threat,
     attacks_reading,
     deciding_attacks,
     evidence_against,
     measured_by,
+    methods_read,
     value_against,
 )
 
@@ -145,6 +148,9 @@ __all__ = [
     "Threat",
     "Verdict",
     "attacks_reading",
+    "methods_read",
+    "Evidence",
+    "ReadsCertificate",
     "build",
     "build_all",
     "find",
@@ -152,10 +158,10 @@ __all__ = [
     "identity",
     "kinds",
     "measured_by",
-    "located",
-    "moved",
+    "resolve_paths",
+    "map_path",
     "paths_in",
     "named_columns",
-    "package",
+    "lazy_package",
     "parts",
 ]

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator
 
 from celosia.parts import grammar
-from celosia.parts.part import Part, marked
+from celosia.parts.part import Part, has_mark
 
 
 class ColumnMark:
     """Marks a field that names columns of the table."""
 
 
-def _split(value: Any) -> Any:
-    """Read ``"age, zip"`` and a single name as a list of names."""
+def _split(value: object) -> object:
+    """Split ``"age, zip"`` into names; a single name becomes a list of one."""
     if isinstance(value, str):
         if value.strip().startswith("["):
-            return tuple(grammar.parse(value))
+            return tuple(grammar.parse_list(value))
         return tuple(name.strip() for name in value.split(",") if name.strip())
     return value
 
@@ -33,7 +33,7 @@ Columns = Annotated[
 
 
 class SuitedMark:
-    """Marks columns that the schema gives where none is named."""
+    """Marks columns that are taken from the schema where none is named."""
 
 
 SuitedColumns = Annotated[Columns, SuitedMark()]
@@ -41,10 +41,10 @@ SuitedColumns = Annotated[Columns, SuitedMark()]
 
 
 def named_columns(part: Part) -> Iterator[tuple[str, str]]:
-    """Every (field, column) that a part names, nested parts included."""
+    """Yield every (field, column) that a part names, nested parts included."""
     for field, info in type(part).model_fields.items():
         value = getattr(part, field)
-        if marked(info, ColumnMark):
+        if has_mark(info, ColumnMark):
             names = [value] if isinstance(value, str) else list(value or ())
             yield from ((field, name) for name in names)
         for nested in value if isinstance(value, tuple | list) else (value,):

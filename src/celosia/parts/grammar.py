@@ -1,4 +1,4 @@
-"""The one text grammar for parameters: ``k-anonymity(k=5)``, ``[age, zip]``, ``{age=2}``, ``0.5``, ``entropy``.
+"""Text grammar of parameters: ``k-anonymity(k=5)``, ``[age, zip]``, ``{age=2}``, ``0.5``, ``entropy``.
 
 ::
 
@@ -15,9 +15,12 @@ import contextlib
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from celosia.errors import ParameterError
+
+Value: TypeAlias = "str | float | list[Value] | dict[str, Value] | None"
+"""A parsed value; ``float`` includes whole numbers, true and false."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _NUMBER = re.compile(r"[+-]?(\d[\d_]*)(\.\d*)?([eE][+-]?\d+)?")
@@ -26,7 +29,7 @@ _STOPS = ",)]}"
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
-def parse(text: str) -> Any:
+def parse(text: str) -> Value:
     """Parse one value of the grammar; a call becomes a mapping with the key ``use``.
 
     >>> parse("k-anonymity(k=5)")
@@ -40,6 +43,18 @@ def parse(text: str) -> Any:
     value = reader.value()
     if reader.rest():
         raise reader.error("unexpected text after the value")
+    return value
+
+
+def parse_list(text: str) -> list[Value]:
+    """Parse a list of the grammar.
+
+    >>> parse_list("[age, 3]")
+    ['age', 3]
+    """
+    value = parse(text)
+    if not isinstance(value, list):
+        raise ParameterError(f"cannot read a list from {text!r}: write [value, …].")
     return value
 
 
@@ -57,7 +72,7 @@ def part(text: str) -> dict[str, Any]:
     raise ParameterError(f"cannot read a part from {text!r}: write a name such as k-anonymity(k=5).")
 
 
-def show(value: Any) -> str:
+def show(value: object) -> str:
     """Write a value so that :func:`parse` reads it back.
 
     >>> show({"use": "k-anonymity", "k": 5})
@@ -88,12 +103,12 @@ def _quote(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _key(key: Any) -> str:
+def _key(key: object) -> str:
     return show(key) if isinstance(key, str) else str(key)
 
 
 class _Reader:
-    """Reads values from left to right."""
+    """Recursive-descent parser."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -107,7 +122,7 @@ class _Reader:
     def error(self, what: str) -> ParameterError:
         return ParameterError(f"cannot read {self.text!r}: {what} at character {self.at + 1}.")
 
-    def value(self) -> Any:
+    def value(self) -> Value:
         self.depth += 1
         if self.depth > DEEPEST:
             raise self.error(f"more than {DEEPEST} brackets within each other")
@@ -115,15 +130,15 @@ class _Reader:
         self.depth -= 1
         return value
 
-    def _value(self) -> Any:
+    def _value(self) -> Value:
         self._skip()
         if self.at >= len(self.text):
             raise self.error("a value is missing")
         head = self.text[self.at]
         if head in "\"'":
-            return self._quoted()
+            return self._quoted_text()
         if head == "[":
-            return self._sequence()
+            return self._list()
         if head == "{":
             return self._pairs("{")
         name = _NAME.match(self.text, self.at)
@@ -136,7 +151,7 @@ class _Reader:
         while self.at < len(self.text) and self.text[self.at].isspace():
             self.at += 1
 
-    def _quoted(self) -> str:
+    def _quoted_text(self) -> str:
         quote = self.text[self.at]
         out = []
         i = self.at + 1
@@ -153,27 +168,27 @@ class _Reader:
             i += 1
         raise self.error("a quote is not closed")
 
-    def _word(self) -> Any:
+    def _word(self) -> Value:
         start = self.at
         while self.at < len(self.text) and self.text[self.at] not in _STOPS:
             self.at += 1
         return scalar(self.text[start : self.at].strip())
 
-    def _sequence(self) -> list[Any]:
+    def _list(self) -> list[Value]:
         self.at += 1
-        items: list[Any] = []
+        items: list[Value] = []
         while not self._closes("]"):
             items.append(self.value())
             self._separator("]")
         return items
 
-    def _pairs(self, opening: str) -> dict[str, Any]:
+    def _pairs(self, opening: str) -> dict[str, Value]:
         closing = _CLOSING[opening]
         self.at += 1
-        pairs: dict[str, Any] = {}
+        pairs: dict[str, Value] = {}
         while not self._closes(closing):
             self._skip()
-            key = self._quoted() if self.text[self.at : self.at + 1] in {'"', "'"} else self._bare_key()
+            key = self._quoted_text() if self.text[self.at : self.at + 1] in {'"', "'"} else self._bare_key()
             self._skip()
             if self.text[self.at : self.at + 1] != "=":
                 raise self.error("expected name=value")
@@ -208,7 +223,7 @@ class _Reader:
             raise self.error(f"expected ',' or {closing!r}")
 
 
-def scalar(word: str) -> Any:
+def scalar(word: str) -> float | str | None:
     """Read a bare word: number, true, false, none, or the word itself."""
     lower = word.lower()
     if lower in {"true", "false"}:

@@ -1,9 +1,10 @@
-"""Losses: what was lost between two tables."""
+"""Base class of losses: information lost between an original and a protected table."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from celosia.parts.part import CountsRows, Memory, Part, PersonUnit
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Loss(Part, home="celosia.loss"):
-    """What was lost: (original, protected) → number."""
+    """Information loss: (original, protected) → number."""
 
     kind: ClassVar[str] = "loss"
     persons: ClassVar[PersonUnit] = CountsRows("it is about the file: every row counts once, whoever owns it")
@@ -23,14 +24,14 @@ class Loss(Part, home="celosia.loss"):
 
     @abstractmethod
     def value(self, original: Table, protected: Table) -> float:
-        """The loss of the protected table against the original."""
+        """Return the loss of the protected table against the original."""
 
     def identity_value(self, original: Table) -> float:  # noqa: ARG002
-        """The value of an unchanged copy of the table."""
+        """Return the value of an unchanged copy of the table."""
         return 0.0
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:  # noqa: ARG002
-        """The components of the loss, by column or by name."""
+    def parts(self, original: Table, protected: Table) -> Mapping[str, object]:  # noqa: ARG002
+        """Return the components of the loss, by column or by name."""
         return {}
 
 
@@ -39,10 +40,10 @@ class SearchObjective:
 
     @abstractmethod
     def objective(self, domain: LevelMaps) -> Objective | None:
-        """The loss in the form that a search can bound; None where its parameters exclude that."""
+        """Return the loss in a form that a search can bound; None where its parameters exclude that."""
 
     def counted_columns(self) -> tuple[str | None, ...]:
-        """The columns that the objective counts in each class; ``None`` stands for the sensitive ones."""
+        """Return the columns that the objective counts in each class; ``None`` stands for the sensitive ones."""
         return ()
 
 

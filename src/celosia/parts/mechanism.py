@@ -22,21 +22,24 @@ class Mechanism(Part, home="celosia.mechanisms"):
     persons: ClassVar[PersonUnit] = "given"
 
     @abstractmethod
-    def answer(self, data: Any, /) -> Any:
-        """The noisy answer."""
+    def answer(self, data: Any, /) -> object:
+        """Return a noisy answer."""
 
     @abstractmethod
     def cost(self) -> Cost:
-        """Privacy cost of one answer."""
+        """Return the privacy cost of one answer."""
 
     @abstractmethod
     def global_sensitivity(self) -> float:
-        """Global sensitivity, per person, of what the noise is added to: a number, a vector or a score."""
+        """Return the global sensitivity, per person, of what the noise is added to: a number, a vector or a score."""
 
     def variance(self) -> float:
-        """The variance of each number of an answer; NaN for a choice, whose error :meth:`half_width` states."""
+        """Return the variance of each number of an answer; NaN for a choice, whose error is :meth:`half_width`."""
         return math.nan
 
     @abstractmethod
     def half_width(self, level: float = 0.95) -> float:
-        """An answer is off by at most this with probability ``level``; a choice in the unit of its scores."""
+        """Return the error that an answer exceeds with probability ``1 - level`` at most.
+
+        The error of a choice is in the unit of its scores.
+        """

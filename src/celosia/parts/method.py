@@ -1,4 +1,4 @@
-"""Methods: what a protector can do to a table."""
+"""Base class of methods, which change a table, and the mixins for what only some of them do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Rows = Literal["same", "subset", "new"]
 class Explored:
     """Marks a field with the values that an exploration tries by itself."""
 
-    def __init__(self, *values: Any) -> None:
+    def __init__(self, *values: object) -> None:
         self.values = values
 
 
@@ -49,24 +49,24 @@ class Method(Part, home="celosia.methods"):
     kind: ClassVar[str] = "method"
     memory: ClassVar[Memory] = "columns"
     rows: ClassVar[Rows] = "same"
-    """What becomes of the rows: all kept in place, some left out, or others made."""
+    """Rows of the result: the same in the same places, a subset, or new ones."""
     suits: ClassVar[tuple[str, ...]] = ()
-    """Kinds of columns that it is given where it names none; ``"hierarchy"``: an exploration tries it only where every
-    quasi-identifier has one."""
+    """Kinds of columns that it applies to where its parameters name none; ``"hierarchy"``: an exploration tries it only
+    where every quasi-identifier has one."""
     not_replayable_because: ClassVar[str] = "it looks at all records at once"
-    """Why new records cannot have what was done to others: the end of the sentence by which :meth:`replay` refuses."""
+    """Reason why the method cannot be replayed on new records, as the end of a sentence."""
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The columns whose cells it may overwrite: no other column of the input comes out with other cells.
+        """Return the columns whose cells it may overwrite; the cells of all other columns stay the same.
 
-        A method that overwrites columns that nobody named (the quasi-identifiers, all columns) adds them here.
+        A method that overwrites columns that no parameter names (the quasi-identifiers, all columns) adds them here.
         """
         resolved = self.resolve_columns(schema)
         named = (getattr(resolved, field) or () for field in overwritten_fields(type(self)))
         return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
 
     def resolve_columns(self, schema: Schema, among: Sequence[str] | None = None) -> Self:
-        """The method with the columns of a schema where it names none, those of a nested method too.
+        """Return the method with the columns of a schema where it names none, nested methods included.
 
         The first field of ``SuitedColumns`` gets the quasi-identifiers, or the columns of ``among``, whose kind suits
         the method; each further one gets those of all columns that no field before it has.
@@ -96,19 +96,19 @@ class Method(Part, home="celosia.methods"):
         """Apply the method; random choices come from ``stream`` only."""
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
-        """Do to new records what was done to those of a release; ``recorded`` is what ``Outcome.private`` held.
+        """Apply to new records what was done to those of a release; ``recorded`` is the content of ``Outcome.private``.
 
-        Return the table, with all rows in place, and which records have no place in it.
+        Return the table, with all rows in place, and a mask of the records that do not fit into it.
         """
         raise refuse_replay(self)
 
 
 class RecordByRecord:
-    """Mixin of a method that treats each record by itself, given what it took from the data of the release."""
+    """Mixin of a method that treats each record by itself, given statistics of the data of the release."""
 
     @abstractmethod
     def freeze(self, recorded: Mapping[str, Any]) -> Method:
-        """Return a copy that no longer looks at the data, with the recorded statistics; refused where there is none."""
+        """Return a copy that uses the recorded statistics instead of the data; refused where there is none."""
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:
         """Apply the frozen method."""
@@ -116,25 +116,25 @@ class RecordByRecord:
 
 
 class RowWise(RecordByRecord):
-    """Mixin of a method whose output record follows from its input record and the parameters alone.
+    """Mixin of a method whose output record depends on its input record and the parameters alone.
 
     No record is refused. Only such a method may come before one with a formal guarantee.
     """
 
     def is_row_wise(self) -> bool:
-        """Whether that holds for its parameters."""
+        """Return whether that holds for its parameters."""
         return True
 
 
 class Requires:
-    """Mixin of a method that promises models of its result; new records under its transformation are judged by them."""
+    """Mixin of a method whose result meets models; new records under its transformation are judged by them."""
 
     @abstractmethod
     def requirements(self) -> tuple[Model, ...]:
-        """The models that the result meets."""
+        """Return the models that the result meets."""
 
     def target_sizes(self, table: Table) -> dict[str, NDArray[np.int64]]:  # noqa: ARG002
-        """Requested class size of every record, by label; empty when none is requested."""
+        """Return the requested class size of every record, by label; empty when none is requested."""
         return {}
 
 
@@ -146,7 +146,7 @@ class Formal:
 
     @abstractmethod
     def privacy_loss(self) -> float | None:
-        """The epsilon that the evidence states after a run; None where only the data determine it."""
+        """Return the epsilon that the evidence states after a run; None where only the data determine it."""
 
 
 class PublishesEvidence:
@@ -163,12 +163,12 @@ class Iterative:
     """Mixin of a method that iterates."""
 
     @abstractmethod
-    def watch(self, table: Table, stream: Stream) -> Iterator[Any]:
-        """What it shows after each iteration; the last is the result."""
+    def watch(self, table: Table, stream: Stream) -> Iterator[object]:
+        """Yield the state after each iteration; the last is the result."""
 
 
 def refuse_replay(method: Method, reason: str = "") -> DataError:
-    """The error for new records that cannot have what a method did to others."""
+    """Return the error for a method that cannot be replayed on new records."""
     return DataError(
         f"{method.name}: new records cannot have what it did to those of the release, because "
         f"{reason or method.not_replayable_because}."
@@ -176,17 +176,17 @@ def refuse_replay(method: Method, reason: str = "") -> DataError:
 
 
 def requirements(method: Method) -> tuple[Model, ...]:
-    """The models that the result of a method meets."""
+    """Return the models that the result of a method meets."""
     return method.requirements() if isinstance(method, Requires) else ()
 
 
 def target_sizes(method: Method, table: Table) -> dict[str, NDArray[np.int64]]:
-    """Requested class size of every record, by label; empty when a method requests none."""
+    """Return the requested class size of every record, by label; empty when a method requests none."""
     return method.target_sizes(table) if isinstance(method, Requires) else {}
 
 
 def explored_values(method: type[Method]) -> dict[str, tuple[Any, ...]]:
-    """The values that an exploration tries by itself, by parameter; empty when it tries the method only if listed."""
+    """Return the values that an exploration tries by itself, by parameter; empty for a method that must be listed."""
     return {
         name: mark.values
         for name, info in method.model_fields.items()
@@ -196,7 +196,7 @@ def explored_values(method: type[Method]) -> dict[str, tuple[Any, ...]]:
 
 
 def overwritten_fields(method: type[Method]) -> tuple[str, ...]:
-    """The fields that name columns whose cells a method overwrites."""
+    """Return the fields that name columns whose cells a method overwrites."""
     if marked_fields(method, Overwritten):
         return marked_fields(method, Overwritten)
     only_read = marked_fields(method, OnlyRead)

@@ -1,4 +1,4 @@
-"""Models: requirements on a table, and the one verdict that each gives."""
+"""Base class of models: requirements on a table, each with one verdict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROUNDING = 1e-12
 
 
 class Verdict(NamedTuple):
-    """What a model says about a table: the measured value, and whether the requirement holds."""
+    """Measured value of a model on a table, and whether the requirement holds."""
 
     value: float
     holds: bool
@@ -40,8 +40,8 @@ class Condition(NamedTuple):
     bound: float
     beyond: float | None = None
 
-    def met(self, values: NDArray[np.float64] | float) -> NDArray[np.bool_]:
-        """Whether measured values meet the bound; unless it is strict, the last digits of a float do not decide."""
+    def is_met(self, values: NDArray[np.float64] | float) -> NDArray[np.bool_]:
+        """Return whether measured values meet the bound; unless it is strict, up to rounding."""
         measured = np.asarray(values)
         if self.direction == "less than":
             return np.asarray(measured < self.bound)
@@ -66,38 +66,38 @@ class Model(Part, home="celosia.models"):
     """The letter of the field for the measured value: k, l, t …"""
     direction: ClassVar[Literal["at least", "at most"]] = "at least"
     scope: ClassVar[Literal["class", "file"]] = "class"
-    """Whether classes are judged one by one or all together."""
+    """Unit of judgement: every class, or the file as a whole."""
 
-    # What a model states.
+    # The requirement.
 
     @abstractmethod
     def bound(self) -> float:
-        """The number that the measured value is compared with."""
+        """Return the number that the measured value is compared with."""
 
     def conditions(self) -> tuple[Condition, ...]:
-        """All that is asked, as data; the first is about the measured value."""
+        """Return all bounds of the requirement; the first is about the measured value."""
         return (Condition(self.symbol or self.name, self.direction, self.bound()),)
 
     def counted_columns(self) -> tuple[str | None, ...]:
-        """The sensitive columns that must be counted in each class; ``None`` stands for those of the schema."""
+        """Return the sensitive columns to be counted in each class; ``None`` stands for those of the schema."""
         return ()
 
-    # What it states about classes.
+    # Judging classes.
 
     def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
-        """The measured value of each class; of scope ``"class"`` only."""
+        """Return the measured value of each class; of scope ``"class"`` only."""
         raise NotImplementedError
 
     def judge(self, classes: ClassCounts, scores: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
-        """Whether each class holds; ``scores`` are those of the classes, where they are known."""
-        return self.conditions()[0].met(self.scores(classes) if scores is None else scores)
+        """Return whether each class holds; ``scores``, if known, are those of the classes."""
+        return self.conditions()[0].is_met(self.scores(classes) if scores is None else scores)
 
     def score(self, classes: ClassCounts) -> float:
-        """The measured value of the file: the worst class. Without any class the requirement holds vacuously."""
+        """Return the measured value of the file, that of the worst class; a file without classes holds vacuously."""
         return worst(self, self.scores(classes)) if len(classes) else self._vacuous()
 
     def measure(self, classes: ClassCounts) -> Verdict:
-        """The measured value of the file that consists of these classes, and whether it holds; scored once."""
+        """Return the measured value of a file that consists of these classes, and whether it holds."""
         if self.scope == "file":
             value = self.score(classes)
             return Verdict(value, meets(self, value))
@@ -105,23 +105,23 @@ class Model(Part, home="celosia.models"):
         value = worst(self, scores) if len(classes) else self._vacuous()
         return Verdict(value, bool(self.judge(classes, scores).all()))
 
-    # What it states about a table.
+    # Judging a table.
 
     def verdict(self, table: Table) -> Verdict:
-        """The measured value and whether the requirement holds: the one answer for every caller."""
+        """Return the measured value and whether the requirement holds: the one answer for every caller."""
         verdicts = [_measure(self, reading) for reading in table.readings()]
         return Verdict(worst(self, np.array([v.value for v in verdicts])), all(v.holds for v in verdicts))
 
     def value(self, table: Table) -> float:
-        """The measured value."""
+        """Return the measured value."""
         return self.verdict(table).value
 
     def holds(self, table: Table) -> bool:
-        """Whether the requirement holds for the table."""
+        """Return whether the requirement holds for the table."""
         return self.verdict(table).holds
 
-    def failing(self, table: Table) -> NDArray[np.bool_]:
-        """Which records lie in a class that does not hold; all of them where the file as a whole does not."""
+    def failing_records(self, table: Table) -> NDArray[np.bool_]:
+        """Return a mask of the records in classes that do not hold; all records where the file as a whole does not."""
         failing = np.zeros(len(table), dtype=np.bool_)
         for view, columns in (each for reading in table.readings() for each in _views(self, reading)):
             _, classes = view.keyed_counts(columns, population_table(self))
@@ -131,19 +131,19 @@ class Model(Part, home="celosia.models"):
         return failing
 
     def classes(self, table: Table) -> pl.DataFrame:
-        """One row per equivalence class: the quasi-identifiers, the size and the value of each."""
+        """Return one row per equivalence class: quasi-identifiers, size and value."""
         import polars as pl
 
         keys, counts = worst_reading(self, table).keyed_counts(self.counted_columns(), population_table(self))
         scores = self.scores(counts) if self.scope == "class" else np.full(len(counts), self.score(counts))
-        columns: dict[str, Any] = {"size": counts.size}
+        columns: dict[str, NDArray[np.generic]] = {"size": counts.size}
         if counts.population is not None:
             columns["population"] = counts.population
         columns[self.symbol or "value"] = scores
         return keys.with_columns(pl.Series(name, values) for name, values in columns.items())
 
     def _vacuous(self) -> float:
-        """The value of a file without any class."""
+        """Return the value of a file without any class."""
         return math.inf if self.direction == "at least" else 0.0
 
 
@@ -151,27 +151,27 @@ class SearchHints:
     """Mixin of a model with facts by which a search excludes candidates."""
 
     monotone_generalisation: ClassVar[bool] = False
-    """When every class holds, every class of a coarser table holds too."""
+    """If every class holds, every class of a coarser table holds too."""
     monotone_suppression: ClassVar[bool] = False
     """A class that holds keeps holding when any other records join it; implies the first."""
 
     def smallest_size(self) -> int:
-        """The size that it asks of every class, whatever the data are; 1 when it asks for none."""
+        """Return the class size that its parameters require, whatever the data are; 1 when they require none."""
         return 1
 
     def smallest_size_in(self, classes: ClassCounts) -> int:  # noqa: ARG002
-        """A size that every class that holds must have; more than :meth:`smallest_size` where the data determine it."""
+        """Return the size that every class that holds must have: :meth:`smallest_size`, or more for these data."""
         return self.smallest_size()
 
     def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:  # noqa: ARG002
-        """Records that must leave each class at least, here and at every finer level; None when nothing is known.
+        """Return how many records each class must lose at least, here and at every finer level; None if unknown.
 
-        Only for a convex model: the union of classes that hold holds.
+        Only for a convex model: the union of two classes that hold also holds.
         """
         return None
 
     def is_size_only(self) -> bool:
-        """Whether a class holds exactly if it has :meth:`smallest_size_in`."""
+        """Return whether a class holds exactly if it has :meth:`smallest_size_in`."""
         return False
 
 
@@ -182,7 +182,7 @@ class CountsPopulation:
 
 
 class ComparesWithInput:
-    """Mixin of a model that compares with the distribution of the input, which a release alone does not show."""
+    """Mixin of a model that compares with the distribution of the input, which is not part of a release."""
 
 
 class SeparateViews:
@@ -190,7 +190,7 @@ class SeparateViews:
 
     @abstractmethod
     def views(self, table: Table) -> list[tuple[Table, tuple[str | None, ...]]]:
-        """The tables to measure, each with the columns that are counted; the table itself if it is one of them."""
+        """Return the tables to measure, each with its counted columns; the table itself if it is one of them."""
 
 
 class SmallestCount:
@@ -198,7 +198,7 @@ class SmallestCount:
 
     @abstractmethod
     def smallest_count(self) -> Literal["members", "values"] | None:
-        """What is counted in each class: members, or values of the sensitive column; None for other parameters."""
+        """Return the unit counted in each class: members, or values of the sensitive column; None if SQL cannot."""
 
 
 class BoundsBestClass:
@@ -206,41 +206,41 @@ class BoundsBestClass:
 
     @abstractmethod
     def protects(self) -> bool:
-        """Whether its parameters bound every class."""
+        """Return whether its parameters bound every class."""
 
 
 _NO_HINTS = SearchHints()
 
 
 def search_hints(model: Model) -> SearchHints:
-    """The facts by which a search excludes candidates; none for a model that declares none."""
+    """Return the facts by which a search excludes candidates; defaults for a model that declares none."""
     return model if isinstance(model, SearchHints) else _NO_HINTS
 
 
 def protects(model: Model) -> bool:
-    """Whether a model bounds every class; a requirement of a policy must."""
+    """Return whether a model bounds every class; a requirement of a policy must."""
     return not isinstance(model, BoundsBestClass) or model.protects()
 
 
 def population_table(model: Model) -> Any:
-    """The population table that must be counted; None when there is none."""
+    """Return the population table to be counted; None when there is none."""
     return model.population if isinstance(model, CountsPopulation) else None
 
 
 def meets(model: Model, value: float) -> bool:
-    """Whether a measured value meets the bound of a model."""
-    return bool(model.conditions()[0].met(value))
+    """Return whether a measured value meets the bound of a model."""
+    return bool(model.conditions()[0].is_met(value))
 
 
 def worst(model: Model, values: NDArray[np.float64]) -> float:
-    """The worst of several measured values."""
+    """Return the worst of several measured values."""
     return float(np.min(values) if model.direction == "at least" else np.max(values))
 
 
 def describe(
     model: Model, words: Mapping[str, str] = MappingProxyType({}), number: Callable[[float], str] = "{:g}".format
 ) -> str:
-    """The requirement as text, ``k at least 5``; ``words`` are translations of the English ones.
+    """Return the requirement as text, ``k at least 5``; ``words`` translates the English words.
 
     >>> from celosia.parts import build
     >>> describe(build("model", "k-anonymity(k=5)"))
@@ -257,7 +257,7 @@ def describe(
 
 
 def worst_reading(model: Model, table: Table) -> Table:
-    """The reading of a table that gives the worst value; of equal ones the last."""
+    """Return the reading of a table that gives the worst value; of equal ones the last."""
     readings = table.readings()
     if len(readings) == 1:
         return readings[0]
@@ -267,11 +267,11 @@ def worst_reading(model: Model, table: Table) -> Table:
 
 
 def refuse_other_views(model: Model, table: Table) -> None:
-    """Refuse where a search over the classes of the table would not see the quasi-identifiers of the model."""
+    """Raise if the model counts classes under other quasi-identifiers than those of the table, which a search uses."""
     if any(view is not table for view, _ in _views(model, table)):
         raise ParameterError(
-            f"{model.name}: it looks at the table with other quasi-identifiers, which a search over its classes "
-            "does not see. Search with others = 'ignore', and check this requirement afterwards."
+            f"{model.name}: it counts classes under other quasi-identifiers, which a search over the classes of the "
+            "table does not use. Search with others = 'ignore', and check this requirement afterwards."
         )
 
 
@@ -280,7 +280,7 @@ def _views(model: Model, table: Table) -> list[tuple[Table, tuple[str | None, ..
 
 
 def _measure(model: Model, table: Table) -> Verdict:
-    """The verdict under one reading of the table."""
+    """Return the verdict under one reading of the table."""
     counted = [view.class_counts(columns, population_table(model)) for view, columns in _views(model, table)]
     verdicts = [model.measure(classes) for classes in counted]
     return Verdict(worst(model, np.array([v.value for v in verdicts])), all(v.holds for v in verdicts))

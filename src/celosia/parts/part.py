@@ -1,4 +1,4 @@
-"""What a part is: checked parameters, and the ways to write it down and to build it."""
+"""Base class of all parts: validated parameters, construction from a specification, and serialisation."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pydantic_core import core_schema
 
 from celosia.errors import ParameterError
 from celosia.parts import grammar
-from celosia.parts.refusals import explain, shown
-from celosia.parts.registry import add_kind, add_part, covered, find
+from celosia.parts.parameter_errors import explain, shorten
+from celosia.parts.registry import add_kind, add_part, covered_kinds, find
 
 if TYPE_CHECKING:
     from celosia.data.schema import Schema
@@ -31,9 +31,9 @@ class Credential(Private):
     hidden = True
 
 
-def marked(info: FieldInfo, mark: type) -> bool:
-    """Whether a field carries a mark, on itself or inside ``Optional``."""
-    return any(isinstance(given, mark) for given in info.metadata) or _inside(info.annotation, mark)
+def has_mark(info: FieldInfo, mark: type) -> bool:
+    """Return whether a field carries a mark, on itself or inside ``Optional``."""
+    return any(isinstance(each, mark) for each in info.metadata) or _inside(info.annotation, mark)
 
 
 class BoundedByRows:
@@ -48,7 +48,7 @@ class DecidedByOneRecord:
 
 
 KIND = "x-kind"
-"""The mark of a nested part in a JSON schema."""
+"""Key of a JSON schema that marks a nested part; its value is the kind."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,16 @@ class CountsRows:
     """Declares that a part counts rows where a person owns several of them, and why that is right."""
 
     reason: str
-    """The end of a sentence."""
+    """End of a sentence."""
 
 
 PersonUnit = Literal["counted", "refused", "given"] | CountsRows
-"""Persons are counted, such a table is refused, or a parameter states how far one person moves the answer."""
+"""Persons are counted, a table in which a person has several rows is refused, or a parameter states how far one
+person moves the answer."""
 
 Memory = Literal["none", "columns", "blocks"]
-"""What a part can need in memory: no column (combinations, sums or single rows are enough), all rows of a column, or
-those of a column of one block (a method that may be applied to blocks of records, each by itself)."""
+"""Data that a part can need in memory: no column (combinations, sums or single rows are enough), all rows of a column,
+or those of a column of one block (a method that may be applied to blocks of records, each by itself)."""
 
 
 class Part(BaseModel):
@@ -75,19 +76,19 @@ class Part(BaseModel):
     kind: ClassVar[str] = ""
     name: ClassVar[str] = ""
     persons: ClassVar[PersonUnit]
-    """What it does where a person owns several rows."""
+    """Treatment of tables in which a person has several rows."""
     memory: ClassVar[Memory] = "none"
-    """What it can need in memory; :meth:`needs_memory` states it for its parameters and a schema."""
+    """Data that it can need in memory; :meth:`needs_memory` states it for its parameters and a schema."""
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = ({},)
-    """Parameters that the tests try it with, on the columns of their tables; ``True`` or a number in the place of a
-    second table stands for one that a test makes. The bound of a model is left out."""
+    """Parameters for the tests that run every part, on the columns of the test tables; ``True`` or a number instead of
+    a second table stands for one that a test makes. The bound of a model is left out."""
 
     def needs_memory(self, schema: Schema) -> bool:  # noqa: ARG002
-        """Whether it needs all rows of a column in memory for a table with this schema."""
+        """Return whether it needs all rows of a column in memory for a table with this schema."""
         return self.memory != "none"
 
     def __init_subclass__(cls, *, home: str = "", covers: tuple[str, ...] = (), **options: Any) -> None:
-        """Register a kind with its package ``home``, or with the kinds that it ``covers``; keep other options."""
+        """Register a kind with its package ``home``, or with the kinds that it ``covers``; pass on other options."""
         super().__init_subclass__(**options)
         if home or covers:
             add_kind(cls, home, covers)
@@ -119,12 +120,12 @@ class Part(BaseModel):
     def __get_pydantic_json_schema__(
         cls, core: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        # The mark tells which kind belongs here, for whoever knows all parts (celosia.release.evidence.schemas).
+        # The mark names the kind of the nested part; celosia.release.evidence.schemas replaces it by all parts of it.
         nested = "kind" in cls.__dict__ and cls.kind
         return {"type": ["string", "object"], KIND: cls.kind} if nested else handler(core)
 
     def spec(self) -> dict[str, Any]:
-        """The part as plain data: ``{"use": name, …}`` with the parameters that differ from their defaults."""
+        """Return the part as plain data: ``{"use": name, …}`` with the parameters that differ from their defaults."""
         fields = type(self).model_fields.items()
         changed = {name for name, info in fields if not _same(getattr(self, name), _default(info))}
         return {"use": self.name, **self.model_dump(mode="json", include=changed)}
@@ -135,7 +136,7 @@ class Part(BaseModel):
 
 
 def build(kind: str, value: Any) -> Any:
-    """Make a part from an instance, a mapping with ``use``, or the text grammar.
+    """Build a part from an instance, a mapping with ``use``, or the text grammar.
 
     >>> build("model", "k-anonymity(k=5)")
     KAnonymity(k=5)
@@ -143,55 +144,55 @@ def build(kind: str, value: Any) -> Any:
     KAnonymity(k=5)
     """
     if isinstance(value, Part):
-        if value.kind not in covered(kind):
+        if value.kind not in covered_kinds(kind):
             raise ParameterError(f"{value.name} is a {value.kind}, but a {kind} is needed here.")
         return value
     if isinstance(value, str):
         value = grammar.part(value)
     if not isinstance(value, Mapping) or not isinstance(value.get("use"), str):
-        raise ParameterError(f'a {kind} is written as {{use = "name", …}} or as name(…), got {shown(value)}.')
+        raise ParameterError(f'a {kind} is written as {{use = "name", …}} or as name(…), got {shorten(value)}.')
     cls = find(kind, value["use"])
     return cls(**{str(k).replace("-", "_"): v for k, v in value.items() if k != "use"})
 
 
 def build_all(kind: str, value: Any) -> list[Any]:
-    """Make parts from a list of them, or from a single one.
+    """Build parts from a list of them, or from a single one.
 
     >>> build_all("model", "k-anonymity(k=5)"), len(build_all("model", "[k-anonymity(k=5), l-diversity(l=2)]"))
     ([KAnonymity(k=5)], 2)
     """
-    return [build(kind, part) for part in several(value)]
+    return [build(kind, part) for part in as_list(value)]
 
 
-def several(value: Any) -> Any:
-    """A single part, in whatever way it is written, as a list of one; a text may hold a list of them."""
+def as_list(value: Any) -> Any:
+    """Return parts as a list: a single part, in any of its forms, becomes a list of one; a text may hold a list."""
     if not isinstance(value, str | Mapping | Part):
         return value
-    return grammar.parse(value) if isinstance(value, str) and value.lstrip().startswith("[") else [value]
+    return grammar.parse_list(value) if isinstance(value, str) and value.lstrip().startswith("[") else [value]
 
 
-def _read(cls: type[Part], name: str, value: Any) -> Any:
+def _read(cls: type[Part], name: str, value: object) -> object:
     """Return a parameter in the form of its field.
 
-    One part where several are wanted is a list of one: ``require="k-anonymity(k=5)"``; the grammar reads the word
-    ``none`` as None, which is a choice of some fields: ``scale=none``.
+    Where a field holds several parts, a single one becomes a list of one: ``require="k-anonymity(k=5)"``. The grammar
+    reads ``none`` as None, which some fields list among their choices: ``scale=none``.
     """
     info = cls.model_fields.get(name)
     if value is None and info is not None and get_origin(info.annotation) is Literal:
         return "none" if "none" in get_args(info.annotation) else value
     inner = get_args(info.annotation)[:1] if info is not None and get_origin(info.annotation) is tuple else ()
-    return several(value) if inner and isinstance(inner[0], type) and issubclass(inner[0], Part) else value
+    return as_list(value) if inner and isinstance(inner[0], type) and issubclass(inner[0], Part) else value
 
 
-def _inside(annotation: Any, mark: type) -> bool:
+def _inside(annotation: object, mark: type) -> bool:
     return any(isinstance(arg, mark) or _inside(arg, mark) for arg in get_args(annotation))
 
 
-def _default(info: FieldInfo) -> Any:
+def _default(info: FieldInfo) -> object:
     return None if info.is_required() else info.get_default(call_default_factory=True, validated_data={})
 
 
-def _same(value: Any, default: Any) -> bool:
-    """Whether a parameter has its default; a frame is never compared, since that would compare its cells."""
+def _same(value: object, default: object) -> bool:
+    """Return whether a parameter has its default; a frame is never compared, since that would compare its cells."""
     plain = (str, int, float, tuple, list, dict, frozenset, Part)
     return value is default or (isinstance(value, plain) and isinstance(default, plain) and bool(value == default))

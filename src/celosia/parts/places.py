@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from celosia.parts import grammar
-from celosia.parts.part import Credential, Part, Private, marked
+from celosia.parts.part import Credential, Part, Private, has_mark
 from celosia.parts.registry import find
 
-Change = Callable[[Path], Path]
-"""What becomes of a path."""
+PathChange = Callable[[Path], Path]
+"""Function from the path that is written to the path that is used."""
 _FILE = "file:"
 _EMBEDDED = re.compile(
     r"(?P<kind>(?:sqlite|duckdb)(?:\+\w+)?:///)(?!:memory:)(?P<path>[^?]+)(?P<rest>(?:\?.*)?)", re.DOTALL
@@ -24,38 +24,38 @@ class Place(Private):
     """Marks a field that holds the path of a file, or another way to name a second table."""
 
 
-def located(kind: str, value: Any, directory: Path) -> Any:
-    """A part as it is written down, with the relative paths in it starting from a directory.
+def resolve_paths(kind: str, value: Any, directory: Path) -> Any:
+    """Return the specification of a part with its relative paths resolved against a directory.
 
-    Nested parts are followed; so are ``steps`` and ``vary``, by which candidates of an exploration are written.
-    Addresses of database servers and parts that are built already stay as they are.
+    Includes nested parts, and the ``steps`` and ``vary`` of the candidates of an exploration. Addresses of database
+    servers and parts that are built already stay the same.
 
-    >>> located("model", "k-map(k=3, population=people.csv)", Path("data"))["population"]
+    >>> resolve_paths("model", "k-map(k=3, population=people.csv)", Path("data"))["population"]
     'data/people.csv'
     """
-    return _changed(kind, value, lambda path: directory / path)
+    return _map_paths(kind, value, lambda path: directory / path)
 
 
 def paths_in(kind: str, value: Any) -> list[Path]:
-    """The paths of files that a part names, as they are written down.
+    """Return the paths of files that a specification names, unresolved.
 
     >>> paths_in("model", "k-map(k=3, population=people.csv)")
     [PosixPath('people.csv')]
     """
-    named: list[Path] = []
+    paths: list[Path] = []
 
-    def seen(path: Path) -> Path:
-        named.append(path)
+    def collect(path: Path) -> Path:
+        paths.append(path)
         return path
 
-    _changed(kind, value, seen)
-    return named
+    _map_paths(kind, value, collect)
+    return paths
 
 
 def identity(part: Part) -> str:
-    """The text of a part with the names of files only: what it is, wherever its files lie.
+    """Return the text of a part with file names instead of paths, so that it does not depend on a folder.
 
-    Random numbers are named after it: a run that is repeated in another folder draws the same ones.
+    Random streams are named after it: a run that is repeated in another folder draws the same numbers.
 
     >>> from celosia.models import KMap
     >>> identity(KMap(k=3, population="data/people.csv"))
@@ -63,43 +63,43 @@ def identity(part: Part) -> str:
     """
     spec = part.spec().items()
     return grammar.show(
-        {name: _parameter(type(part), name, given, lambda path: Path(path.name)) for name, given in spec}
+        {name: _map_parameter(type(part), name, value, lambda path: Path(path.name)) for name, value in spec}
     )
 
 
-def _changed(kind: str, value: Any, change: Change) -> Any:
+def _map_paths(kind: str, value: Any, change: PathChange) -> Any:
     if isinstance(value, list | tuple):
-        return [_changed(kind, entry, change) for entry in value]
+        return [_map_paths(kind, entry, change) for entry in value]
     if isinstance(value, str):
         if value.lstrip().startswith("["):
-            return _changed(kind, grammar.parse(value), change)
+            return _map_paths(kind, grammar.parse_list(value), change)
         value = grammar.part(value)
     if not isinstance(value, Mapping):
         return value
     if _STEPS in value:
-        return {**value, _STEPS: _changed(kind, value[_STEPS], change)}
+        return {**value, _STEPS: _map_paths(kind, value[_STEPS], change)}
     if not isinstance(value.get("use"), str):
         return value
     cls = find(kind, value["use"])
-    return {str(name): _parameter(cls, str(name), given, change) for name, given in value.items()}
+    return {str(name): _map_parameter(cls, str(name), each, change) for name, each in value.items()}
 
 
 def from_directory(value: Any, directory: Path) -> Any:
-    """What names a file, with its path starting from a directory.
+    """Return a reference to a file with its path resolved against a directory.
 
     >>> from_directory("sqlite:///people.db", Path("data")), from_directory("env:BASE", Path("data"))
     ('sqlite:///data/people.db', 'env:BASE')
     """
-    return moved(value, lambda path: directory / path)
+    return map_path(value, lambda path: directory / path)
 
 
-def moved(value: Any, change: Change) -> Any:
-    """What names a file, with its path changed: a path, a reference ``file:…``, the address of a database that is one.
+def map_path(value: Any, change: PathChange) -> Any:
+    """Return a reference to a file with its path changed.
 
-    Or a mapping with one of them as ``path`` or ``url``.
+    A reference is a path, ``file:…``, the URL of a database file, or a mapping with one of them as ``path`` or ``url``.
     """
     if isinstance(value, Mapping):
-        return {key: moved(each, change) if key in ("path", "url") else each for key, each in value.items()}
+        return {key: map_path(each, change) if key in ("path", "url") else each for key, each in value.items()}
     if not isinstance(value, str | Path):
         return value
     text = str(value)
@@ -111,25 +111,27 @@ def moved(value: Any, change: Change) -> Any:
     return value if text.startswith("env:") or "://" in text else str(change(Path(text)))
 
 
-def _parameter(cls: type[Part], name: str, value: Any, change: Change) -> Any:
+def _map_parameter(cls: type[Part], name: str, value: Any, change: PathChange) -> Any:
     info = cls.model_fields.get(name.replace("-", "_"))
     if info is None:
         varied = name == _VARY and isinstance(value, Mapping)
-        return {key: _each(cls, key, each, change) for key, each in value.items()} if varied else value
-    if marked(info, Place):
-        return moved(value, change)
-    if marked(info, Credential) and isinstance(value, str) and value.startswith(_FILE):
-        return moved(value, change)
+        return {key: _map_choices(cls, key, each, change) for key, each in value.items()} if varied else value
+    if has_mark(info, Place):
+        return map_path(value, change)
+    if has_mark(info, Credential) and isinstance(value, str) and value.startswith(_FILE):
+        return map_path(value, change)
     kind = _kind(info.annotation)
-    return _changed(kind, value, change) if kind else value
+    return _map_paths(kind, value, change) if kind else value
 
 
-def _each(cls: type[Part], name: str, values: Any, change: Change) -> Any:
-    return [_parameter(cls, name, value, change) for value in values] if isinstance(values, list | tuple) else values
+def _map_choices(cls: type[Part], name: str, values: Any, change: PathChange) -> Any:
+    return (
+        [_map_parameter(cls, name, value, change) for value in values] if isinstance(values, list | tuple) else values
+    )
 
 
-def _kind(annotation: Any) -> str:
-    """The kind of part that a field holds, alone, in a list or perhaps; empty when it holds none."""
+def _kind(annotation: object) -> str:
+    """Return the kind of part that a field holds, alone, in a list or optionally; empty when it holds none."""
     if isinstance(annotation, type) and issubclass(annotation, Part):
         return annotation.kind
     return next(filter(None, map(_kind, get_args(annotation))), "")

@@ -1,7 +1,7 @@
-"""How far long work has come: told from inside a step to whoever shows it.
+"""Progress of long work, reported from inside a step to a listener.
 
-The work calls :func:`advance` with the share that is done; it need not know who listens, or whether anybody does. The
-listener is set around a step with :func:`stage`, which places the step's own 0 to 1 inside the whole job.
+The work calls :func:`advance` with the share that is done, whether or not there is a listener. The listener is set
+around a step with :func:`stage`, which maps the step's own 0 to 1 to a part of the whole job.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 Progress = Callable[[str, float], None]
-"""Told what is being done and the share that is done."""
+"""Listener: it gets the name of the current work and the share that is done."""
 
 PAUSE = 0.1
-"""Seconds between two messages: work may advance thousands of times a second, nobody reads so fast."""
+"""Seconds between two messages: work may advance thousands of times a second, faster than anyone can read."""
 
 
 @dataclass
 class _Stage:
-    """A stretch of a job, and who is told about it."""
+    """Part of a job, with its listener."""
 
     progress: Progress
     name: str
     first: float
     last: float
-    spoke: float = -math.inf
-    """When the listener was told last."""
+    reported: float = -math.inf
+    """Time of the last message."""
 
 
 _current: ContextVar[_Stage | None] = ContextVar("celosia_stage", default=None)
@@ -38,12 +38,12 @@ _current: ContextVar[_Stage | None] = ContextVar("celosia_stage", default=None)
 
 @contextlib.contextmanager
 def stage(progress: Progress | None, name: str, first: float = 0.0, last: float = 1.0) -> Iterator[None]:
-    """Say that a stretch of a job begins; what advances inside it counts from ``first`` to ``last`` of the job.
+    """Report the start of a part of a job; inside it, 0 to 1 counts as ``first`` to ``last`` of the job.
 
-    >>> heard = []
-    >>> with stage(lambda what, share: heard.append((what, share)), "generalise", 0.2, 0.6):
+    >>> messages = []
+    >>> with stage(lambda name, share: messages.append((name, share)), "generalise", 0.2, 0.6):
     ...     advance(0.5, "3 of 6 nodes")
-    >>> heard
+    >>> messages
     [('generalise', 0.2), ('generalise: 3 of 6 nodes', 0.4)]
     """
     if progress is None:
@@ -57,25 +57,26 @@ def stage(progress: Progress | None, name: str, first: float = 0.0, last: float 
         _current.reset(token)
 
 
-def within(progress: Progress, first: float, last: float) -> Progress:
+def subrange(progress: Progress, first: float, last: float) -> Progress:
     """Return a listener for a part of a job whose 0 to 1 is ``first`` to ``last`` of the whole job."""
     return lambda name, share: progress(name, first + (last - first) * share)
 
 
 def advance(share: float, note: str = "") -> None:
-    """Say that so much of the current stretch is done; silent when nobody listens or somebody was told just now."""
-    here = _current.get()
-    if here is None or time.monotonic() - here.spoke < PAUSE:
+    """Report the share of the current part of the job that is done; at most one message per :data:`PAUSE`."""
+    current = _current.get()
+    if current is None or time.monotonic() - current.reported < PAUSE:
         return
-    here.spoke = time.monotonic()
+    current.reported = time.monotonic()
     inside = min(1.0, max(0.0, share))
-    here.progress(f"{here.name}: {note}" if note else here.name, here.first + (here.last - here.first) * inside)
+    total = current.first + (current.last - current.first) * inside
+    current.progress(f"{current.name}: {note}" if note else current.name, total)
 
 
-def watched(work: Callable[[], None], share: Callable[[], float]) -> None:
-    """Do work that cannot report by itself, such as a compiled loop, and meanwhile say what ``share`` of it is done.
+def run_with_progress(work: Callable[[], None], share: Callable[[], float]) -> None:
+    """Run work that cannot report by itself, such as a compiled loop, and poll ``share`` for its progress.
 
-    The work runs in another thread only where somebody listens; it must let go of the interpreter for that to help.
+    With a listener the work runs in another thread; it must release the interpreter lock for that to help.
     """
     if _current.get() is None:
         work()

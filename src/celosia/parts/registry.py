@@ -1,4 +1,4 @@
-"""Which parts there are: the registry, and how the modules that fill it are found and imported."""
+"""Registry of parts, and the lazy import of the modules that fill it."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def add_part(cls: type[Part]) -> None:
 
 
 def kinds() -> dict[str, type[Part]]:
-    """The kinds of part by name."""
-    importlib.import_module("celosia.hierarchy")  # the one kind whose base class has a room of its own
+    """Return the kinds of part by name."""
+    importlib.import_module("celosia.hierarchy")  # the one kind whose base class is in a package of its own
     return {name: kind for name, kind in _KINDS.items() if name}
 
 
 def home(kind: str) -> str:
-    """The package of a kind's parts.
+    """Return the package of a kind's parts.
 
     >>> home("attack")
     'celosia.risk.attacks'
@@ -66,13 +66,13 @@ def home(kind: str) -> str:
     return _HOMES[kind]
 
 
-def covered(kind: str) -> tuple[str, ...]:
-    """The kinds that a word stands for: ``risk or attack`` for two, any other for itself."""
+def covered_kinds(kind: str) -> tuple[str, ...]:
+    """Return the kinds that a name covers: two for ``risk or attack``, itself for any other."""
     return _COVERS.get(kind, (kind,))
 
 
 def parts(kind: str) -> dict[str, type[Part]]:
-    """All parts of a kind by name, the third-party ones too.
+    """Return all parts of a kind by name, third-party ones included.
 
     >>> "k-anonymity" in parts("model")
     True
@@ -82,24 +82,24 @@ def parts(kind: str) -> dict[str, type[Part]]:
 
 
 def find(kind: str, name: str) -> type[Part]:
-    """The part of that kind and name.
+    """Return the part of that kind and name.
 
     >>> find("model", "l-divercity")
     Traceback (most recent call last):
     celosia.errors.UnknownName: no model named 'l-divercity'. Did you mean 'l-diversity'...
     """
     for load in (_import_file_of, lambda each, _: _load_kind(each)):
-        for each in covered(kind):
+        for each in covered_kinds(kind):
             if name not in _registry(each):
                 load(each, name)
             if name in _REGISTRY[each]:
                 return _REGISTRY[each][name]
-    names = [other for each in covered(kind) for other in _REGISTRY[each]]
-    raise UnknownName.of(kind, name, names, _elsewhere(covered(kind), name))
+    names = [other for each in covered_kinds(kind) for other in _REGISTRY[each]]
+    raise UnknownName.of(kind, name, names, _hint_other_kind(covered_kinds(kind), name))
 
 
-def package(*of: str) -> tuple[Callable[[str], type[Part]], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` for the package of some kinds: ``celosia.models.KAnonymity`` is found lazily."""
+def lazy_package(*of: str) -> tuple[Callable[[str], type[Part]], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` for the package of some kinds, which import their parts on first use."""
 
     def classes() -> dict[str, type[Part]]:
         return {cls.__name__: cls for kind in of for cls in parts(kind).values()}
@@ -132,28 +132,28 @@ def _load_kind(kind: str) -> None:
 
 @functools.cache
 def _load_entry_points() -> None:
-    """Import what other packages add, each named before its code runs.
+    """Import the plug-ins of other packages; each is logged before its code runs.
 
-    One that cannot be imported is left out, the others are there. ``CELOSIA_PLUG_INS=off`` leaves out all.
+    One that cannot be imported is left out with a warning. ``CELOSIA_PLUG_INS=off`` leaves out all.
     """
     if os.environ.get("CELOSIA_PLUG_INS") == "off":
         return
-    for entry, named in plug_ins().items():
-        _LOG.warning("celosia: loading the plug-in %s", named)
+    for entry, described in plug_ins().items():
+        _LOG.warning("celosia: loading the plug-in %s", described)
         before = {(kind, name) for kind, registered in _REGISTRY.items() for name in registered}
         try:
             entry.load()
-        except Exception as error:  # whatever the code of others raises, ours goes on
+        except Exception as error:  # third-party code may raise anything; a plug-in must not stop the program
             _leave_out(before)
             warnings.warn(
-                f"the plug-in {named} is left out: it cannot be loaded "
+                f"the plug-in {described} is left out: it cannot be loaded "
                 f"({type(error).__name__}: {error}). Update or remove it; everything else works.",
                 stacklevel=2,
             )
 
 
 def plug_ins() -> dict[importlib.metadata.EntryPoint, str]:
-    """What other packages would add, with the name and package of each; nothing is imported."""
+    """Return the plug-ins of other packages, each with its name and package as text; nothing is imported."""
     return {
         entry: repr(entry.name)
         + ("" if entry.dist is None else f" of the package {entry.dist.name} {entry.dist.version}")
@@ -162,7 +162,7 @@ def plug_ins() -> dict[importlib.metadata.EntryPoint, str]:
 
 
 def _leave_out(before: set[tuple[str, str]]) -> None:
-    """Take out what a plug-in has added since: half of one is none. What it imported from here stays."""
+    """Remove the parts that a plug-in registered before it failed; parts of celosia that it imported stay."""
     for kind, registered in _REGISTRY.items():
         for name, part in list(registered.items()):
             if (kind, name) not in before and not part.__module__.startswith("celosia."):
@@ -170,8 +170,8 @@ def _leave_out(before: set[tuple[str, str]]) -> None:
 
 
 def _import_file_of(kind: str, name: str) -> None:
-    """Import the one file that is named like the part, wherever it lies below the home of its kind."""
-    if not _NAME.fullmatch(name):  # it comes from a policy: it must not be a pattern, a path or longer than a file name
+    """Import the file that is named like the part, anywhere below the package of its kind."""
+    if not _NAME.fullmatch(name):  # it comes from a policy: no pattern, no path, not longer than a file name
         return
     package = importlib.import_module(_HOMES[kind])
     for place in map(Path, package.__path__):
@@ -179,8 +179,8 @@ def _import_file_of(kind: str, name: str) -> None:
             importlib.import_module(".".join((package.__name__, *file.relative_to(place).with_suffix("").parts)))
 
 
-def _elsewhere(asked: tuple[str, ...], name: str) -> str:
-    """Say so when the name belongs to a part of another kind."""
+def _hint_other_kind(asked: tuple[str, ...], name: str) -> str:
+    """Return a hint when the name belongs to a part of another kind; empty otherwise."""
     for other in kinds():
         if other not in asked and name in parts(other):
             return f"({name!r} is a {other}.)"

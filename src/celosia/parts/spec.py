@@ -1,4 +1,4 @@
-"""What a part shows of itself: its summary, and its parameters without those that are private."""
+"""Public description of a part: its summary, and its parameters without the private ones."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import inspect
 from typing import Any
 
 from celosia.parts.loss import Loss
-from celosia.parts.part import Part, Private, marked
+from celosia.parts.part import Part, Private, has_mark
 from celosia.parts.threat import Threat
 
 
 def summary(part: Part | type[Part]) -> str:
-    """First sentence of the docstring.
+    """Return the first sentence of the docstring.
 
     >>> from celosia.parts import find
     >>> summary(find("model", "k-anonymity"))
@@ -21,43 +21,45 @@ def summary(part: Part | type[Part]) -> str:
 
 
 def is_share(part: Part) -> bool:
-    """Whether the value of a measure is a share in [0, 1]."""
+    """Return whether the value of a measure is a share in [0, 1]."""
     return isinstance(part, Loss | Threat) and part.bounded
 
 
 def marked_fields(part: Part | type[Part], mark: type) -> tuple[str, ...]:
-    """The parameters that carry a mark."""
+    """Return the parameters that carry a mark."""
     cls = type(part) if isinstance(part, Part) else part
-    return tuple(name for name, info in cls.model_fields.items() if marked(info, mark))
+    return tuple(name for name, info in cls.model_fields.items() if has_mark(info, mark))
 
 
 def private_fields(part: Part | type[Part]) -> tuple[str, ...]:
-    """The parameters that are never published."""
+    """Return the parameters that are never published."""
     return marked_fields(part, Private)
 
 
 def public_spec(part: Part) -> dict[str, Any]:
-    """The part as it may be published: without private parameters, those of nested parts too."""
+    """Return the specification without private parameters, nested parts included."""
     private = private_fields(part)
     return {
-        name: _public(getattr(part, name, None), value) for name, value in part.spec().items() if name not in private
+        name: _public_value(getattr(part, name, None), value)
+        for name, value in part.spec().items()
+        if name not in private
     }
 
 
 def withheld_parameters(part: Part) -> list[str]:
-    """The private parameters that are set, those of nested parts as ``field.parameter``."""
-    given = part.spec()
-    nested = [(name, inner) for name in given for inner in _nested(getattr(part, name, None))]
-    own = [name for name in private_fields(part) if name in given]
+    """Return the private parameters that are set, those of nested parts as ``field.parameter``."""
+    spec = part.spec()
+    nested = [(name, inner) for name in spec for inner in _nested_parts(getattr(part, name, None))]
+    own = [name for name in private_fields(part) if name in spec]
     return own + [f"{name}.{field}" for name, inner in nested for field in withheld_parameters(inner)]
 
 
-def _nested(value: Any) -> list[Part]:
-    """The parts that a parameter holds."""
+def _nested_parts(value: object) -> list[Part]:
+    """Return the parts that a parameter holds."""
     return [part for part in (value if isinstance(value, tuple | list) else (value,)) if isinstance(part, Part)]
 
 
-def _public(value: Any, written: Any) -> Any:
-    """A parameter as it may be published."""
-    parts = [public_spec(part) for part in _nested(value)]
-    return written if not parts else parts if isinstance(value, tuple | list) else parts[0]
+def _public_value(value: object, serialised: object) -> object:
+    """Return a serialised parameter, nested parts without their private parameters."""
+    parts = [public_spec(part) for part in _nested_parts(value)]
+    return serialised if not parts else parts if isinstance(value, tuple | list) else parts[0]

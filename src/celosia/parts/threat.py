@@ -1,4 +1,4 @@
-"""Threats: a risk looks at one table, an attack at the original and the protected one."""
+"""Base classes of risks, which measure one table, and attacks, which compare the original and the protected one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from celosia.parts.part import Memory, Part, PersonUnit
 from celosia.parts.registry import parts
@@ -19,26 +19,30 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Threat(Part, covers=("risk", "attack")):
-    """A risk or an attack: what an intruder could find out about people in a protected table.
+Evidence: TypeAlias = dict[str, Any]
+"""Numbers behind the value of a risk or an attack, by name."""
 
-    Where a person column is declared, whatever is counted, drawn or averaged is persons, not rows.
+
+class Threat(Part, covers=("risk", "attack")):
+    """A risk or an attack: a measure of what an intruder could find out about people in a protected table.
+
+    Where a person column is declared, counts, samples and means are of persons, not of rows.
     """
 
     kind: ClassVar[str] = "risk or attack"
     persons: ClassVar[PersonUnit] = "counted"
     memory: ClassVar[Memory] = "columns"
     bounded: ClassVar[bool] = True
-    """Whether it is a share or a chance in [0, 1]; otherwise it keeps its own unit."""
+    """Whether it is a share or a probability in [0, 1]; otherwise it keeps its own unit."""
 
 
 class Risk(Threat, home="celosia.risk"):
-    """A number per record and per file: what a table alone discloses about people."""
+    """Disclosure risk of a table by itself: a number per record and per file."""
 
     kind: ClassVar[str] = "risk"
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let the number of a risk be the highest over the readings of a table."""
+        """Make the number of a risk the highest over the readings of a table."""
         super().__init_subclass__(**options)
         for name, key in (("value", float), ("evidence", operator.itemgetter("value"))):
             if name in vars(cls) and cls is not Risk:
@@ -46,19 +50,19 @@ class Risk(Threat, home="celosia.risk"):
 
     @abstractmethod
     def value(self, table: Table) -> float:
-        """One number for the file."""
+        """Return the risk of the file."""
 
     @abstractmethod
     def records(self, table: Table) -> pl.DataFrame:
-        """One row per record in table order."""
+        """Return the risk of every record, in table order."""
 
     @abstractmethod
-    def evidence(self, table: Table) -> dict[str, Any]:
-        """The value with interval, baseline and components, as far as it has them."""
+    def evidence(self, table: Table) -> Evidence:
+        """Return the value with interval, baseline and components, as far as it has them."""
 
 
 def _highest(measure: Callable[[Any, Table], T], key: Callable[[T], Any]) -> Callable[[Any, Table], T]:
-    """A measurement under every reading of a table (:meth:`celosia.table.Table.readings`): the highest."""
+    """Decorate a measurement to return the highest over the readings of a table."""
 
     @functools.wraps(measure)
     def highest(self: Any, table: Table) -> T:
@@ -70,26 +74,31 @@ def _highest(measure: Callable[[Any, Table], T], key: Callable[[T], Any]) -> Cal
 
 
 class Attack(Threat, home="celosia.risk.attacks"):
-    """What an intruder reaches: a number per record and per file from the original and the protected table.
+    """Success of an intruder: a number per record and per file from the original and the protected table.
 
-    The original plays what the intruder knows and the truth that their guesses are compared with.
+    The original stands for the intruder's knowledge, and for the truth that the guesses are compared with.
     """
 
     kind: ClassVar[str] = "attack"
-    reads: ClassVar[tuple[str, ...]] = ()
-    """Methods whose published parameters it uses; empty for a general attack, which knows nothing about the method."""
 
     @abstractmethod
     def value(self, original: Table, protected: Table) -> float:
-        """One number for the file."""
+        """Return the success against the file."""
 
     @abstractmethod
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """One row per record in the order of the original."""
+        """Return the success against every record, in the order of the original."""
 
     @abstractmethod
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The value with interval, baseline, control and components, as far as it has them."""
+    def evidence(self, original: Table, protected: Table) -> Evidence:
+        """Return the value with interval, baseline, control and components, as far as it has them."""
+
+
+class ReadsCertificate:
+    """Mixin of an attack by an intruder who has read the certificate; any other knows nothing about the methods."""
+
+    reads: ClassVar[tuple[str, ...]]
+    """Methods whose published parameters it uses."""
 
 
 class NarrowsValues:
@@ -97,9 +106,9 @@ class NarrowsValues:
 
     @abstractmethod
     def intervals(self, table: Table) -> dict[str, tuple[float, float]]:
-        """The interval in which a number of the person must lie, by column.
+        """Return the interval in which a number of the person must lie, by column.
 
-        It shows values: only for the data owner (the internal edition) or the person who holds the data.
+        It contains values of the data: only for the data owner (the internal edition).
         """
 
 
@@ -115,7 +124,7 @@ class ComparesReleases:
 
     @abstractmethod
     def blocking_reasons(self, facts: Mapping[str, Any]) -> list[str]:
-        """Why its evidence forbids the release; empty when it does not. Counts only."""
+        """Return the reasons why its evidence forbids the release; empty when it does not. Counts only."""
 
 
 class CombinesAttacks:
@@ -123,19 +132,19 @@ class CombinesAttacks:
 
     @abstractmethod
     def deciding_attacks(self, original: Table, protected: Table) -> list[str]:
-        """The attacks that decided the number."""
+        """Return the attacks that decided the number."""
 
 
 def value_against(threat: Threat, original: Table, protected: Table) -> float:
-    """The value of a risk of the protected table, or of an attack."""
+    """Return the value of a risk of the protected table, or of an attack."""
     if isinstance(threat, Risk):
         return threat.value(protected)
     assert isinstance(threat, Attack)
     return threat.value(original, protected)
 
 
-def evidence_against(threat: Threat, original: Table, protected: Table) -> dict[str, Any]:
-    """The evidence of a risk of the protected table, or of an attack."""
+def evidence_against(threat: Threat, original: Table, protected: Table) -> Evidence:
+    """Return the evidence of a risk of the protected table, or of an attack."""
     if isinstance(threat, Risk):
         return threat.evidence(protected)
     assert isinstance(threat, Attack)
@@ -143,21 +152,26 @@ def evidence_against(threat: Threat, original: Table, protected: Table) -> dict[
 
 
 def deciding_attacks(threat: Threat, original: Table, protected: Table) -> list[str]:
-    """The attacks that decided a number; empty for a threat that does not combine several."""
+    """Return the attacks that decided a number; empty for a threat that does not combine several."""
     return threat.deciding_attacks(original, protected) if isinstance(threat, CombinesAttacks) else []
 
 
+def methods_read(attack: type[Part]) -> tuple[str, ...]:
+    """Return the methods whose published parameters an attack uses; empty for a general attack."""
+    return attack.reads if issubclass(attack, ReadsCertificate) else ()
+
+
 def attacks_reading(method: str) -> tuple[str, ...]:
-    """The attacks that use what a certificate publishes about a method; empty when only general attacks measure it.
+    """Return the attacks that use what a certificate publishes about a method; empty if only general ones measure it.
 
     >>> attacks_reading("drop")
     ()
     """
-    return tuple(name for name, cls in parts("attack").items() if issubclass(cls, Attack) and method in cls.reads)
+    return tuple(name for name, cls in parts("attack").items() if method in methods_read(cls))
 
 
 def measured_by(method: str) -> str:
-    """The attacks that read what is published about a method, in words.
+    """Return the attacks that use what is published about a method, as text.
 
     >>> measured_by("rank-swap"), measured_by("drop")
     ('rank-intersection', 'general attacks only')

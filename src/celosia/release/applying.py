@@ -104,7 +104,7 @@ def _violating(
     out = {}
     for model in require:
         name = str(model)
-        out[name] = model.failing(judged)[: len(table)]
+        out[name] = model.failing_records(judged)[: len(table)]
     for name, sizes in targets.items():
         out[name] = (judged.frequencies()[: len(table)] < sizes) & ~table.suppressed_mask()
     return out

@@ -18,7 +18,7 @@ from celosia.data.spill import sweep_here
 from celosia.errors import DataError, OutputError, PolicyError, RequirementError, explained
 from celosia.methods.bases.domain import cover_hierarchies
 from celosia.parts import Attack, Formal, public_spec, withheld_parameters
-from celosia.parts.progress import Progress, within
+from celosia.parts.progress import Progress, subrange
 from celosia.release.evidence import evidence, history
 from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
 from celosia.release.evidence.evidence import Release
@@ -91,7 +91,7 @@ def run(
         plan = Plan.resolve(original, policy.steps, seed=seed, measured=measured, scheme=policy.run.streams)
         check_columns(original, [*policy.require, *policy.risks])
         policy = policy.model_copy(update={"steps": plan.steps})
-        protected = plan.run(progress=within(tell, 0.1, 0.8))
+        protected = plan.run(progress=subrange(tell, 0.1, 0.8))
         tell("measure", 0.8)
         release = finish(original, protected, policy, seed)
         tell("write", 0.9)

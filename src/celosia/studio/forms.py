@@ -18,8 +18,8 @@ from pydantic_core import PydanticUndefined
 from celosia.errors import InputError, ParameterError
 from celosia.parts import KIND, Part, find, grammar, parts, summary
 from celosia.parts.columns import ColumnMark
-from celosia.parts.part import marked
-from celosia.parts.registry import covered
+from celosia.parts.part import has_mark
+from celosia.parts.registry import covered_kinds
 from celosia.show.parse import parse_number
 
 Control = Literal["number", "switch", "choice", "column", "columns", "list", "text", "grammar", "part"]
@@ -103,7 +103,7 @@ def form(
     fields = []
     for i, (name, info) in enumerate(cls.model_fields.items()):
         shape, nullable = _shape(schema["properties"][name], definitions)
-        control = "column" if marked(info, ColumnMark) else _control(shape, nullable)
+        control = "column" if has_mark(info, ColumnMark) else _control(shape, nullable)
         if control == "column" and shape.get("type") != "string":
             control = "columns"
         value = given.get(name)
@@ -138,7 +138,7 @@ def read(cls: type[BaseModel], sent: Mapping[str, Any], prefix: str = "") -> dic
     entry: dict[str, Any] = {}
     for name, info in cls.model_fields.items():
         shape, nullable = _shape(schema["properties"][name], schema.get("$defs", {}))
-        control: Control = "column" if marked(info, ColumnMark) else _control(shape, nullable)
+        control: Control = "column" if has_mark(info, ColumnMark) else _control(shape, nullable)
         if control == "column" and shape.get("type") != "string":
             control = "columns"
         value = _parsed(sent, prefix + name, control, shape, name)
@@ -188,7 +188,7 @@ def number(sent: Mapping[str, Any], name: str, default: float | None = None, *, 
 
 def catalogue(kind: str) -> list[tuple[str, type[Part]]]:
     """The parts that a choice offers, by name; a word that stands for several kinds gives those of each."""
-    return sorted((name, cls) for each_kind in covered(kind) for name, cls in parts(each_kind).items())
+    return sorted((name, cls) for each_kind in covered_kinds(kind) for name, cls in parts(each_kind).items())
 
 
 def _shape(given: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from celosia.parts import moved, paths_in
+from celosia.parts import map_path, paths_in
 
 PARTS = {("require",): "model", ("step",): "method", ("explore", "candidate"): "method"}
 MEASURES = {"risks": "risk or attack", "losses": "loss"}
@@ -66,5 +66,5 @@ def path_in(value: Any) -> Iterator[Path]:
         return path
 
     if isinstance(value, str):
-        moved(value, seen)
+        map_path(value, seen)
     yield from named

@@ -11,7 +11,7 @@ import pytest
 
 import celosia
 from celosia.errors import NotApplicable, ParameterError
-from celosia.parts import attacks_reading, build, parts
+from celosia.parts import attacks_reading, build, methods_read, parts
 from celosia.risk.bases.transparency import PublicStep, Reached, _InformedAttack, public_steps
 
 
@@ -97,5 +97,5 @@ def test_what_is_secret_changes_nothing(attack, step):
 
 def test_every_method_that_an_attack_reads_exists():
     for name, cls in parts("attack").items():
-        assert set(cls.reads) <= set(parts("method")), name
+        assert set(methods_read(cls)) <= set(parts("method")), name
     assert all(isinstance(attacks_reading(method), tuple) for method in parts("method"))

@@ -56,7 +56,7 @@ def write_policy_schema(out: Path | None) -> None:
 def _print_part(cls: Any) -> None:
     import inspect
 
-    from celosia.parts import measured_by
+    from celosia.parts import measured_by, methods_read
     from celosia.show.formulas import plain_docs
 
     out = console()
@@ -65,7 +65,9 @@ def _print_part(cls: Any) -> None:
     if cls.kind == "method":
         out.print(f"\nrisk measured by {measured_by(cls.name)}")
     if cls.kind == "attack":
-        out.print(f"\nreads what is published about: {', '.join(cls.reads) or 'nothing, it is a general attack'}")
+        out.print(
+            f"\nreads what is published about: {', '.join(methods_read(cls)) or 'nothing, it is a general attack'}"
+        )
     unit = unit_of(cls)
     if unit:
         out.print(f"\nvalue: {unit}")

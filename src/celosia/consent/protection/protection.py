@@ -324,14 +324,14 @@ def _blank_suppressed(protected: Protected, extra: NDArray[np.int64], models: Se
         return protected
     size = int(gone.sum()) if person is None else len(np.unique(person[gone]))
     few = size < protected.design.k + int(extra[gone].max())
-    if not few and not any(model.failing(table)[gone].any() for model in models):
+    if not few and not any(model.failing_records(table)[gone].any() for model in models):
         return protected
     return replace(protected, table=table.suppress(gone, blank=sensitive))
 
 
 def _failing(table: Table, models: Sequence[Model], extra: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Records of blocking owners that lie in a class that fails a model; suppressed ones belong to none."""
-    failing = np.logical_or.reduce([model.failing(table) for model in models])
+    failing = np.logical_or.reduce([model.failing_records(table) for model in models])
     return np.asarray(failing & ~table.suppressed_mask() & (extra > 0), np.bool_)
 
 

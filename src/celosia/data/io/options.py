@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model
 
-from celosia.parts.refusals import phrase, shown
+from celosia.parts.parameter_errors import phrase, shorten
 
 LONGEST_SHEET = 31
 """Characters of a sheet's name in Excel."""
@@ -115,7 +115,7 @@ def _first_finding(findings: list[dict[str, Any]]) -> str:
         return f"{option} is required."
     rules = " or ".join(dict.fromkeys(_rule(finding).removeprefix("must be ") for finding in alike))
     where = f"{option}: each" if len(first["loc"]) > 1 and len(alike) == 1 else option
-    return f"{where} {'must be ' if _rule(first).startswith('must be ') else ''}{rules}, got {shown(first['input'])}."
+    return f"{where} {'must be ' if _rule(first).startswith('must be ') else ''}{rules}, got {shorten(first['input'])}."
 
 
 def _rule(finding: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
 from celosia.gateway.ledger import chain
 from celosia.gateway.site.refusals import status
-from celosia.parts.refusals import phrase
+from celosia.parts.parameter_errors import phrase
 from celosia.web.guard import HEADERS, MOST_BYTES, is_oversized
 from celosia.web.language import remember
 from celosia.web.limits import RateLimit

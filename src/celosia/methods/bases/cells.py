@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def _rules(value: Any) -> Any:
     if isinstance(value, str):
-        return tuple(grammar.parse(value)) if value.strip().startswith("[") else (value,)
+        return tuple(grammar.parse_list(value)) if value.strip().startswith("[") else (value,)
     return value
 
 

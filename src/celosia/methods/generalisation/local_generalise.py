@@ -118,7 +118,7 @@ class LocalGeneralise(_SuppressingMethod):
     def _broken(self, done: Table, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Records of classes that fell together because their cells read alike, and fail a requirement so."""
         judged = done.suppress(hidden) if hidden.any() else done
-        broken: NDArray[np.bool_] = np.logical_or.reduce([model.failing(judged) for model in self.require])
+        broken: NDArray[np.bool_] = np.logical_or.reduce([model.failing_records(judged) for model in self.require])
         return broken
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from celosia.methods.bases.grouping import aggregated, grouped, scaled
 from celosia.parts import Columns, Explored, Memory, Method, PersonUnit, SuitedColumns
-from celosia.parts.progress import watched
+from celosia.parts.progress import run_with_progress
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Microaggregate(Method):
         if self.scale:
             start = in_blocks(points, self.k)
         else:
-            watched(lambda: mdav_into(points, self.k, start), lambda: float((start >= 0).mean()))
+            run_with_progress(lambda: mdav_into(points, self.k, start), lambda: float((start >= 0).mean()))
         if not self.quality:
             return np.asarray(start)
         rounds = self.rounds or int(min(max(PROPOSALS // max(len(points), 1), FEWEST), MOST))

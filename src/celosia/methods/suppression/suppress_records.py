@@ -104,7 +104,7 @@ class SuppressRecords(_SuppressingMethod):
     def _violating(self, table: Table) -> NDArray[np.bool_]:
         for model in self.require:
             self._check(model, table)
-        violating: NDArray[np.bool_] = np.logical_or.reduce([model.failing(table) for model in self.require])
+        violating: NDArray[np.bool_] = np.logical_or.reduce([model.failing_records(table) for model in self.require])
         return violating
 
     def _check(self, model: Model, table: Table) -> None:

@@ -72,7 +72,7 @@ class _FuzzyModel(FuzzyCoding, Model):
         scores: list[float] = model.scores(counts.take(stars)).tolist()
         return scores
 
-    def failing(self, table: Table) -> NDArray[np.bool_]:
+    def failing_records(self, table: Table) -> NDArray[np.bool_]:
         """All records that are not suppressed, where the requirement does not hold."""
         return table.classes.members & (not self.holds(table))
 

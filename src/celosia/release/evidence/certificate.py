@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from celosia import files
 from celosia.data.io.atomic import JOURNAL, settle
 from celosia.errors import DataError
-from celosia.parts.refusals import sentence
+from celosia.parts.parameter_errors import sentence
 
 CERTIFICATE_FORMAT = "celosia certificate 1"
 RECORD_FORMAT = "celosia private record 1"

@@ -50,8 +50,8 @@ from celosia.data.io.filetypes import type_of
 from celosia.data.io.sources import is_url
 from celosia.data.schema import Schema
 from celosia.errors import InputError, ParameterError, PolicyError, UnknownName, suggestion
-from celosia.parts import Loss, Method, Model, Threat, build, find, located, protects
-from celosia.parts.refusals import phrase, shown
+from celosia.parts import Loss, Method, Model, Threat, build, find, protects, resolve_paths
+from celosia.parts.parameter_errors import phrase, shorten
 from celosia.release.policy.sections import (
     MEASURED_LOSSES,
     MEASURED_RISKS,
@@ -254,7 +254,7 @@ def _step(entry: Any, position: int, info: ValidationInfo) -> Step:
     method: type[Method] = find("method", str(parameters.get("use", "")))  # type: ignore[assignment]
     if require and "require" not in parameters and "require" in method.model_fields:
         parameters["require"] = require
-    return Step(name, build("method", located("method", parameters, directory_of(info))))
+    return Step(name, build("method", resolve_paths("method", parameters, directory_of(info))))
 
 
 VALUES = (("input", "clean", "same"), ("input", "clean", "missing"), ("schema", "orders"))
@@ -282,7 +282,7 @@ def _refusal(form: type[BaseModel], finding: Mapping[str, Any]) -> str:
     if finding["type"] == "greater_than_equal":
         least = finding["ctx"]["ge"]
         rule = f"must be a {'whole ' if isinstance(least, int) else ''}number of at least {least:g}"
-    return f"{_place(path)} {rule}, got {shown(finding.get('input'))}."
+    return f"{_place(path)} {rule}, got {shorten(finding.get('input'))}."
 
 
 def _said(path: list[Any], message: str) -> str:

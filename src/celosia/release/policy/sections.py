@@ -33,7 +33,7 @@ from celosia.data.io.sources import is_url
 from celosia.data.memory import bytes_of
 from celosia.data.schema import Kind, Missing, Schema
 from celosia.errors import ParameterError, suggestion
-from celosia.parts import KIND, Loss, Method, Model, Threat, build, from_directory, located
+from celosia.parts import KIND, Loss, Method, Model, Threat, build, from_directory, resolve_paths
 from celosia.streams import LARGEST_SEED
 
 MEASURED_RISKS = ("prosecutor",)
@@ -48,7 +48,7 @@ def directory_of(info: ValidationInfo) -> Path:
 
 def _part(kind: str) -> Any:
     """A part as it is written in a policy: ``{use = "name", …}`` or ``name(…)``."""
-    return PlainValidator(lambda value, info: build(kind, located(kind, value, directory_of(info))))
+    return PlainValidator(lambda value, info: build(kind, resolve_paths(kind, value, directory_of(info))))
 
 
 def _written(kind: str) -> WithJsonSchema:
@@ -59,7 +59,7 @@ ModelPart = Annotated[Model, _part("model"), _written("model")]
 ThreatPart = Annotated[Threat, _part("risk or attack"), _written("risk or attack")]
 LossPart = Annotated[Loss, _part("loss"), _written("loss")]
 Candidate = Annotated[
-    Any, AfterValidator(lambda value, info: located("method", value, directory_of(info))), _written("candidate")
+    Any, AfterValidator(lambda value, info: resolve_paths("method", value, directory_of(info))), _written("candidate")
 ]
 FilePath = Annotated[Path, Strict(False), AfterValidator(lambda path, info: directory_of(info) / path)]
 Address = Annotated[str, AfterValidator(lambda url, info: from_directory(url, directory_of(info)))]
@@ -177,7 +177,7 @@ class Columns(Section):
 def _hierarchy(value: Any, directory: Path) -> Any:
     if isinstance(value, str) and not value.endswith(")"):
         return from_directory(value, directory)
-    return located("hierarchy", value, directory) if isinstance(value, str | Mapping) else value
+    return resolve_paths("hierarchy", value, directory) if isinstance(value, str | Mapping) else value
 
 
 class _Described:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.toml_text import table, tables
-from celosia.parts import Part, located
+from celosia.parts import Part, resolve_paths
 
 if TYPE_CHECKING:
     from celosia.data.schema import Schema
@@ -40,7 +40,7 @@ def policy_toml(policy: Policy) -> str:
 
 def whole_spec(part: Part) -> dict[str, Any]:
     """A part as plain data, its paths whole: it can be built again wherever somebody is."""
-    spec: dict[str, Any] = located(part.kind, part.spec(), Path.cwd())
+    spec: dict[str, Any] = resolve_paths(part.kind, part.spec(), Path.cwd())
     return spec
 
 

@@ -15,9 +15,11 @@ from celosia.parts import (
     CombinesAttacks,
     DecidedByOneRecord,
     DisclosesValue,
+    ReadsCertificate,
     attacks_reading,
     build,
     find,
+    methods_read,
     parts,
 )
 from celosia.table.source import Same
@@ -51,7 +53,7 @@ class Strongest:
         evidence = self.evidence[name]
         ends = evidence.get("interval", (evidence["value"], evidence["value"]))
         value = float(evidence["value"] if end == "value" else ends[end == "high"])
-        if self.attacks[name].reads and isinstance(self.attacks[name], DisclosesValue):
+        if isinstance(self.attacks[name], ReadsCertificate) and isinstance(self.attacks[name], DisclosesValue):
             guess = self.guess(name)
             return max(0.0, (value - guess) / (1 - guess)) if guess < 1 else 0.0
         return value
@@ -153,7 +155,9 @@ class DisclosureRisk(CombinesAttacks, DecidedByOneRecord, Attack):
         from celosia.table.pairing import positions
 
         chance = attack.records(original, protected)["risk"].cast(float).to_numpy()
-        if attack.reads or (self.direction == "original" and not isinstance(attack, DisclosesValue)):
+        if isinstance(attack, ReadsCertificate) or (
+            self.direction == "original" and not isinstance(attack, DisclosesValue)
+        ):
             return chance
         by_original = np.zeros(len(original))  # by protected record: one that was not released is not disclosed
         by_original[positions(original, protected)] = chance
@@ -200,7 +204,7 @@ class DisclosureRisk(CombinesAttacks, DecidedByOneRecord, Attack):
         informed = []
         for name in parts("attack"):
             cls = find("attack", name)
-            if steps.isdisjoint(cls.reads):  # type: ignore[attr-defined]
+            if steps.isdisjoint(methods_read(cls)):
                 continue
             given = {"columns": self.columns} if "columns" in cls.model_fields else {}
             try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, model_validator
 
 from celosia.errors import NotApplicable, ParameterError
-from celosia.parts import Method, find, overwritten_fields, private_fields, public_spec
+from celosia.parts import Method, ReadsCertificate, find, overwritten_fields, private_fields, public_spec
 from celosia.risk.bases.reaching import Reached, _ReachingAttack
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def wanted_column(who: str, original: Table, given: str | None) -> str:
     return original.schema.sensitive[0]
 
 
-class _InformedAttack(_ReachingAttack):
+class _InformedAttack(ReadsCertificate, _ReachingAttack):
     """An attack that uses what a certificate publishes about the methods that it ``reads``.
 
     A subclass gives :meth:`reach`. The value is the mean chance of success over persons.

@@ -138,7 +138,7 @@ class Minimality(DisclosesValue, _InformedAttack):
                 pl.Series(name, _labels(original, name, level)) for name, level in chosen.items() if level
             )
             table = read(frame, original.schema.keep(names).loose())
-            if not any(model.failing(table).sum() > most for model in sizes):
+            if not any(model.failing_records(table).sum() > most for model in sizes):
                 yield table
 
 
@@ -156,4 +156,4 @@ def _fails(table: Table, name: str, world: Ints, original: Table, require: tuple
     example = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)
     example[codes] = np.arange(len(codes))
     changed = read(table.polars().with_columns(original.column(name).gather(example[world])), table.schema)
-    return any(model.failing(changed).sum() > most for model in require)
+    return any(model.failing_records(changed).sum() > most for model in require)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from celosia.errors import DataError, InputError, ParameterError
 from celosia.parts import build
-from celosia.parts.refusals import phrase
+from celosia.parts.parameter_errors import phrase
 from celosia.release.measuring import watch
 
 if TYPE_CHECKING:

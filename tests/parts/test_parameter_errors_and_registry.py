@@ -27,9 +27,9 @@ from celosia.parts import (
     evidence_against,
     value_against,
 )
-from celosia.parts.places import from_directory, located, paths_in
-from celosia.parts.refusals import phrase, sentence, shown
-from celosia.parts.registry import covered, find, package
+from celosia.parts.parameter_errors import phrase, sentence, shorten
+from celosia.parts.places import from_directory, paths_in, resolve_paths
+from celosia.parts.registry import covered_kinds, find, lazy_package
 
 
 class Asked(BaseModel):
@@ -91,8 +91,8 @@ def test_what_is_missing_is_told_with_its_meaning_and_what_is_strange_with_the_n
 
 def test_rules_without_a_phrase_and_long_values():
     assert phrase({"type": "something_new", "msg": "Input should be odd"}) == "input should be odd"
-    assert shown("x" * 58) == repr("x" * 58)
-    assert shown("x" * 59) == "'" + "x" * 56 + "…"
+    assert shorten("x" * 58) == repr("x" * 58)
+    assert shorten("x" * 59) == "'" + "x" * 56 + "…"
 
 
 def test_several_refusals_are_one_sentence_each():
@@ -103,8 +103,8 @@ def test_several_refusals_are_one_sentence_each():
 def test_a_part_is_found_by_kind_and_name():
     assert find("risk or attack", "suda").kind == "risk"
     assert find("risk or attack", "membership").kind == "attack"
-    assert covered("risk or attack") == ("risk", "attack")
-    assert covered("model") == ("model",)
+    assert covered_kinds("risk or attack") == ("risk", "attack")
+    assert covered_kinds("model") == ("model",)
     with pytest.raises(UnknownName, match=r"no loss named 'k-anonymity'.*\('k-anonymity' is a model\.\)"):
         find("loss", "k-anonymity")
     with pytest.raises(UnknownName, match="no kind of part named 'modle'"):
@@ -114,7 +114,7 @@ def test_a_part_is_found_by_kind_and_name():
 
 
 def test_a_package_gives_its_classes_and_nothing_hidden():
-    get, names = package("risk", "attack")
+    get, names = lazy_package("risk", "attack")
     assert get("Suda").name == "suda"
     assert {"Suda", "Membership"} <= set(names())
     assert names() == sorted(names())
@@ -144,11 +144,11 @@ def test_paths_are_found_in_nested_parts_steps_and_variations():
     nested = {"use": "generalise", "require": ["k-map(k=3, population=a.csv)", "k-anonymity(k=2)"]}
     steps = {"steps": [nested, {"use": "pseudonymise", "columns": ["id"], "key_file": "k", "key": "file:s"}]}
     assert [str(path) for path in paths_in("method", steps)] == ["a.csv", "k", "s"]
-    made = located("method", steps, Path("d"))["steps"]
+    made = resolve_paths("method", steps, Path("d"))["steps"]
     assert made[0]["require"][0]["population"] == "d/a.csv"
     assert (made[1]["key_file"], made[1]["key"]) == ("d/k", "file:d/s")
     varied = {"use": "subset", "vary": {"matching": ["a.csv", "b.csv"], "share": [0.1]}}
-    assert located("method", varied, Path("d"))["vary"] == {"matching": ["d/a.csv", "d/b.csv"], "share": [0.1]}
+    assert resolve_paths("method", varied, Path("d"))["vary"] == {"matching": ["d/a.csv", "d/b.csv"], "share": [0.1]}
     secret = {"use": "pseudonymise", "columns": ["id"], "key": "people.csv is my key"}
     assert paths_in("method", secret) == []  # a secret is no path
 

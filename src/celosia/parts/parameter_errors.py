@@ -1,4 +1,4 @@
-"""How a refused parameter is told: part, field, rule and value in one sentence each."""
+"""Messages about invalid parameters: part, field, rule and value in one sentence each."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _PHRASES = {
 
 
 def phrase(finding: Mapping[str, Any]) -> str:
-    """What a value must be, by one of pydantic's findings; the value itself is not repeated.
+    """Return the rule that a value violates, from one of pydantic's findings, without the value.
 
     >>> phrase({"type": "greater_than", "ctx": {"gt": 0}})
     'must be more than 0'
@@ -54,12 +54,12 @@ def phrase(finding: Mapping[str, Any]) -> str:
 
 def explain(cls: type[Part], error: ValidationError) -> str:
     """Turn pydantic's findings into one sentence each: part, field, rule, value."""
-    findings = cast("list[dict[str, Any]]", error.errors())
+    findings = cast("list[Mapping[str, Any]]", error.errors())
     return " ".join(sentence(cls.name, cls.model_fields, finding) for finding in findings)
 
 
 def sentence(name: str, fields: Mapping[str, FieldInfo], finding: Mapping[str, Any]) -> str:
-    """One of pydantic's findings about a model that messages call by a name."""
+    """Return the message for one of pydantic's findings about a model, which messages call ``name``."""
     where = ".".join(str(step) for step in finding["loc"] if not str(step).startswith(("function-", "tagged-")))
     field = str(finding["loc"][0]) if finding["loc"] else ""
     if finding["type"] == "missing":
@@ -74,10 +74,10 @@ def sentence(name: str, fields: Mapping[str, FieldInfo], finding: Mapping[str, A
         return message if message.startswith(name) or not where else f"{name}: {where}: {message}"
     if field in fields and any(getattr(mark, "hidden", False) for mark in fields[field].metadata):
         return f"{name}: {where} {phrase(finding)}."
-    return f"{name}: {where} {phrase(finding)}, got {shown(finding.get('input'))}."
+    return f"{name}: {where} {phrase(finding)}, got {shorten(finding.get('input'))}."
 
 
-def shown(value: Any) -> str:
-    """A value in a message, cut when it is long."""
+def shorten(value: object) -> str:
+    """Return a value as text for a message, cut when it is long."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
