@@ -18,7 +18,8 @@
     └── Contradiction              two implementations disagree about a release: exit code 1
 
 Every message says what is wrong, the value, what is allowed and what to do. No message holds a cell value
-of original data: columns and counts only.
+of original data: columns and counts only. An error carries its message as a template and parameters, by which it is
+translated (:mod:`celosia.show.messages`).
 """
 
 from __future__ import annotations
@@ -27,17 +28,44 @@ import contextlib
 import difflib
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Self
 
 MOST = 1_500
 """Characters of a message: more would only be what somebody wrote into a name."""
 
 
+class Message(str):
+    """Text of a message that keeps its template and parameters.
+
+    >>> message = Message("{number} groups; at most {limit} are answered at once.", number=7, limit=5)
+    >>> message, message.template
+    ('7 groups; at most 5 are answered at once.', '{number} groups; at most {limit} are answered at once.')
+    """
+
+    template: str
+    parameters: dict[str, object]
+
+    def __new__(cls, template: str, /, **parameters: object) -> Self:
+        """Fill in the parameters; a template without any is taken as it is, braces included."""
+        self = super().__new__(cls, template.format(**parameters) if parameters else template)
+        self.template, self.parameters = template, parameters
+        return self
+
+
 class CelosiaError(Exception):
     """Anything Celosia raises on purpose."""
 
+    def __init__(self, message: str = "", /, **parameters: object) -> None:
+        super().__init__(message if isinstance(message, Message) else Message(message, **parameters))
+
+    @property
+    def message(self) -> Message:
+        """The whole text with its template and parameters."""
+        message: Message = self.args[0]
+        return message
+
     def __str__(self) -> str:
-        return bounded(super().__str__())
+        return bounded(self.message)
 
 
 def bounded(text: str) -> str:
@@ -64,7 +92,16 @@ class UnknownName(InputError):
     @classmethod
     def of(cls, what: str, name: str, existing: Iterable[str], hint: str = "") -> UnknownName:
         """Build the message ``no <what> named '<name>'. Did you mean …?``."""
-        return cls(f"no {what} named {name!r}.{suggestion(name, existing)}{' ' + hint if hint else ''}")
+        found = suggestion(name, existing)
+        if hint:
+            return cls(
+                "no {what} named {name!r}.{suggestion} {hint}",
+                what=Message(what),
+                name=name,
+                suggestion=found,
+                hint=hint,
+            )
+        return cls("no {what} named {name!r}.{suggestion}", what=Message(what), name=name, suggestion=found)
 
 
 class SchemaError(InputError):
@@ -153,7 +190,7 @@ class Contradiction(CelosiaError):
     """The second implementation finds another number than the release claims; nothing was written."""
 
 
-def suggestion(name: str, existing: Iterable[str]) -> str:
+def suggestion(name: str, existing: Iterable[str]) -> Message:
     """Say which of the known names is meant, or what exists when none is near.
 
     >>> suggestion("microagregate", ["microaggregate", "noise"])
@@ -162,8 +199,10 @@ def suggestion(name: str, existing: Iterable[str]) -> str:
     names = sorted(existing)
     near = difflib.get_close_matches(name, names, n=2, cutoff=0.6)
     if near:
-        return " Did you mean " + " or ".join(repr(n) for n in near) + "?"
+        first, *second = near
+        if second:
+            return Message(" Did you mean {first!r} or {second!r}?", first=first, second=second[0])
+        return Message(" Did you mean {name!r}?", name=first)
     if not names:
-        return ""
-    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-    return f" There are: {shown}."
+        return Message("")
+    return Message(" There are: {names}.", names=", ".join(names[:12]) + (", …" if len(names) > 12 else ""))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import string
-from importlib import resources
 from pathlib import Path
 
 import jinja2
@@ -13,9 +12,11 @@ import pytest
 from jinja2 import nodes
 
 import celosia.gateway
+from celosia.errors import InputError, Message, UnknownName
 from celosia.gateway.site.refusals import translated
 from celosia.gateway.site.wording import words
-from celosia.show.look import LANGUAGES, texts
+from celosia.show.look import LANGUAGES
+from celosia.show.messages import catalogue, translate
 
 ROOM = Path(celosia.gateway.__file__).parent
 TEMPLATES = sorted((ROOM / "site" / "templates").glob("*.j2"))
@@ -74,26 +75,26 @@ NOT_SHOWN = {
     "{} is not a TOML file: {}.",
     "the declaration of the data set is wrong at {}: {}.",
 }
-"""What is said when the gateway starts, before anybody can visit it."""
+"""Messages at the start of the gateway, before anybody can visit it."""
 
 
-def template(node):
-    """The English form of a sentence in the source, with {} for what is filled in."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
-    return None
-
-
-def sentences():
-    """Every sentence with which a question can be refused."""
+def templates():
+    """Return the template of every message with which a query can be refused; an f-string has none."""
     for path in sorted({*(ROOM / "sql").glob("*.py"), *(ROOM / name for name in ASKING)}):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
                 name = node.func.id
-                if name in RAISED or (name == "InputError" and str(path.relative_to(ROOM)) in ASKING):
-                    yield template(node.args[0])
+                if (
+                    name in RAISED
+                    or name == "Message"
+                    or (name == "InputError" and str(path.relative_to(ROOM)) in ASKING)
+                ):
+                    if isinstance(node.args[0], ast.Constant):
+                        yield node.args[0].value
+                    elif isinstance(node.args[0], ast.JoinedStr):
+                        yield "".join(
+                            part.value if isinstance(part, ast.Constant) else "{}" for part in node.args[0].values
+                        )
         if path.name == "expressions.py":
             (hints,) = [
                 node.value
@@ -103,50 +104,58 @@ def sentences():
             yield from (value.value for value in hints.values)
 
 
-SENTENCES = sorted({text for text in sentences() if text} - NOT_SHOWN)
+TEMPLATES_OF_REFUSALS = sorted(set(templates()) - NOT_SHOWN)
 
 
-def test_the_sentences_are_seen():
-    assert len(SENTENCES) > 90
+def test_the_templates_are_found():
+    assert len(TEMPLATES_OF_REFUSALS) > 90
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_refusal_has_its_translation(language):
-    listed = texts("celosia.gateway.site", f"refusals.{language}")["sentences"]
-    values = {"{} must be a {}, got {}.": "{} must be a number above 0, such as 0.1, got {}."}
-    assert [text for text in SENTENCES if values.get(text, text) not in listed] == []
-    assert [key for key, text in listed.items() if key.count("{}") != text.count("{}")] == []
+    assert [text for text in TEMPLATES_OF_REFUSALS if text not in catalogue(language)] == []
 
 
-def test_the_languages_translate_the_same_sentences():
-    spanish, catalan = (texts("celosia.gateway.site", f"refusals.{code}")["sentences"] for code in OTHERS)
+def test_the_languages_translate_the_same_messages_with_the_same_parameters():
+    spanish, catalan = (catalogue(code) for code in OTHERS)
     assert list(spanish) == list(catalan)
+    for listed in (spanish, catalan):
+        assert [key for key, text in listed.items() if set(blanks(key)) != set(blanks(text))] == []
 
 
-@pytest.mark.parametrize("sentence", SENTENCES)
-def test_a_sentence_that_is_filled_in_is_recognised(sentence):
-    filled = sentence.replace("{} must be a {}, got {}.", "epsilon must be a number above 0, such as 0.1, got {}.")
-    while "{}" in filled:
-        filled = filled.replace("{}", "'x 7.5'", 1)
+@pytest.mark.parametrize("template", TEMPLATES_OF_REFUSALS)
+def test_a_message_with_parameters_is_translated(template):
+    parameters = dict.fromkeys(blanks(template), 7.5 if ":" in template else "x 7")
+    message = Message(template, **parameters)
     for language in OTHERS:
-        other = translated(filled, language)
-        assert other.language == "", f"{language}: {filled}"
-        assert other.text != filled
-        assert "{" not in other.text
-        assert other.text.count("'x 7.5'") == filled.count("'x 7.5'")
+        text = translate(message, language)
+        assert text != message
+        assert "{" not in text
+        assert all(str(value) in text for value in parameters.values())
 
 
-def test_what_is_filled_in_is_translated_too():
-    unknown = "unanswerable: no column 'agee' is declared for questions. Did you mean 'age' or 'ages'?"
-    assert translated(unknown, "ca").text.endswith("Volíeu dir 'age' o 'ages'?")
-    kept = "unanswerable: 'a or b' is not among the declared categories of this column. There are: F, M."
-    assert "'a or b'" in translated(kept, "es").text, "what somebody typed stays as it is"
+def test_parameters_that_are_messages_are_translated_too():
+    assert translated(UnknownName.of("table in this data set", "vist", ["visit", "visits"]), "ca").text.endswith(
+        "Volíeu dir 'visit' o 'visits'?"
+    )
 
 
-def test_a_sentence_without_translation_is_marked_as_english():
-    assert translated("Something new.", "es") == ("Something new.", "en")
-    assert translated("Something new.", "en") == ("Something new.", "")
+def test_what_a_user_typed_is_not_translated():
+    refusal = UnknownName.of("table in this data set", "ledger", [])
+    assert "'ledger'" in translated(refusal, "es").text
 
 
-def test_the_words_are_part_of_the_package():
-    assert (resources.files("celosia.gateway.site") / "words" / "refusals.ca.toml").is_file()
+def test_a_message_without_translation_is_marked_as_english():
+    assert translated(InputError("Something new."), "es") == ("Something new.", "en")
+    assert translated(InputError("Something new."), "en") == ("Something new.", "")
+
+
+def test_no_translated_message_has_gone_from_the_source():
+    source = "".join(
+        str(node.value)
+        for path in ROOM.parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    composed = {"boolean or null", "number or null", "text or null", "date or null"}
+    assert [text for text in catalogue("es") if text not in source and text not in composed] == []

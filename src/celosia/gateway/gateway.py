@@ -142,8 +142,11 @@ class Gateway:
         if cost.loss < least * (1 - 1e-9):
             name = "rho" if cost.measure == "zcdp" else "epsilon"
             raise Refused(
-                f"a query costs at least {name} {least:g} in this data set, got {cost.loss:g}. Ask with a larger "
-                f"{name}, or ask the owner to declare another 'minimum_cost'."
+                "a query costs at least {name} {least:g} in this data set, got {cost:g}. Ask with a larger {name}, or "
+                "ask the owner to declare another 'minimum_cost'.",
+                name=name,
+                least=least,
+                cost=cost.loss,
             )
         return cost
 
@@ -159,11 +162,18 @@ class Gateway:
             return ((),)
         listed = [self._key(plan, row) for row in self._database.rows(emit.domain(plan, self._dialect))]
         if len(listed) > MOST_CELLS:
-            raise Refused(f"the question has {len(listed)} groups; at most {MOST_CELLS} are answered at once.")
+            raise Refused(
+                "the question has {number} groups; at most {limit} are answered at once.",
+                number=len(listed),
+                limit=MOST_CELLS,
+            )
         if not listed:
             raise Refused("the question has no group at all by its declared values.")
         if len(listed) * plan.work > MOST_WORK:
-            raise Refused(f"the answer is too large for {len(listed)} groups. Ask for fewer groups or fewer columns.")
+            raise Refused(
+                "the answer is too large for {number} groups. Ask for fewer groups or fewer columns.",
+                number=len(listed),
+            )
         return tuple(listed)
 
     def _queries(self, plan: Plan) -> list[str]:

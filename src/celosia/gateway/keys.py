@@ -123,7 +123,9 @@ def _read(path: Path) -> dict[str, str]:
         advice = "Check the name; a new one is made with 'celosia gateway init'."
         raise InputError(f"there is no file of keys {str(path)!r}. {advice}") from None
     except OSError as problem:
-        raise InputError(f"cannot read the file of keys {str(path)!r}: {problem.strerror}.") from None
+        raise InputError(
+            "cannot read the file of keys {path!r}: {reason}.", path=str(path), reason=problem.strerror
+        ) from None
     except ValueError:
         analysts = None
     if not isinstance(analysts, dict) or not all(

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from celosia import files
-from celosia.errors import InputError, PolicyError, UnknownName
+from celosia.errors import InputError, Message, PolicyError, UnknownName
 from celosia.kernels.budget.cost import Cost, Measure
 from celosia.kernels.budget.neighbours import Neighbours
 
@@ -185,10 +185,15 @@ class DatasetFacts(Declared):
         """A cost in this data set's measure; epsilon where it counts in epsilon, rho where it counts in zCDP."""
         given, other, name = (rho, epsilon, "rho") if self.measure == "zcdp" else (epsilon, rho, "epsilon")
         if given is None or other is not None:
-            raise InputError(f"the data set {self.name!r} counts its budget in {name}: state the cost as {name}.")
+            raise InputError(
+                "the data set {dataset!r} counts its budget in {measure}: state the cost as {measure}.",
+                dataset=self.name,
+                measure=Message(name),
+            )
         if delta and self.measure == "pure":
             raise InputError(
-                f"the data set {self.name!r} promises pure epsilon-differential privacy: there is no delta to spend."
+                "the data set {dataset!r} promises pure epsilon-differential privacy: there is no delta to spend.",
+                dataset=self.name,
             )
         return Cost.of(self.measure, given, delta, shares=shares)
 

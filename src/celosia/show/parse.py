@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from celosia.errors import ParameterError
+from celosia.errors import Message, ParameterError
 
 _WRITTEN = re.compile(
     r"[-+]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf(?:inity)?|nan", re.IGNORECASE
@@ -25,7 +25,15 @@ def parse_number(text: str, name: str, what: str = "number") -> float:
     two_ways = _TWO_WAYS.fullmatch(given)
     if two_ways:
         whole, after = two_ways.groups()
-        raise ParameterError(f"{name}: {given!r} can be read in two ways. Write {whole}.{after} or {whole}{after}.")
+        raise ParameterError(
+            "{name}: {text!r} can be read in two ways. Write {first} or {second}.",
+            name=Message(name),
+            text=given,
+            first=f"{whole}.{after}",
+            second=f"{whole}{after}",
+        )
     if not _WRITTEN.fullmatch(given):
-        raise ParameterError(f"{name} must be a {what}, got {given!r}.")
+        raise ParameterError(
+            "{name} must be a {expected}, got {value!r}.", name=Message(name), expected=Message(what), value=given
+        )
     return float(given.replace(",", "."))

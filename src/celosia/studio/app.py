@@ -88,7 +88,7 @@ def _refusals(app: FastAPI, studio: Studio) -> None:
     async def refused(request: Request, problem: CelosiaError) -> Response:
         changed = isinstance(problem, Changed)
         language = language_of(request)
-        sentence = words(language)["changed"] if changed else translated(language, str(problem))
+        sentence = words(language)["changed"] if changed else translated(language, problem.message)
         return refusal(request, sentence, 409 if changed else 422)
 
     @app.exception_handler(HTTPException)

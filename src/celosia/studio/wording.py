@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from celosia.release.report.telling import words as report_words
 from celosia.show.look import texts
+from celosia.show.messages import translate
 
 
 def words(language: str, page: str = "") -> dict[str, Any]:
@@ -27,7 +28,7 @@ def translated(language: str, sentence: str, *, begins: bool = True) -> Markup:
     """
     foreign = None
     if language != "en":
-        foreign = texts("celosia.studio", f"refusals.{language}").get(sentence)
+        foreign = translate(sentence, language)
         foreign = foreign or report_words(language)["guard_of"].get(sentence)
     shown = foreign or sentence
     shown = shown[:1].upper() + shown[1:] if begins else shown

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.data.credentials import address, resolved
 from celosia.data.io.database import shown
-from celosia.errors import CelosiaError, InputError, MissingExtra, OutputError
+from celosia.errors import CelosiaError, InputError, Message, MissingExtra, OutputError
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine, MetaData
@@ -144,13 +144,16 @@ class Durable:
             if refusal is not None:
                 raise refusal
             if context.is_disconnect:
-                raise Unavailable(f"the server of the {self.noun} does not answer. Try again later.")
+                raise Unavailable("the server of the {noun} does not answer. Try again later.", noun=Message(self.noun))
 
     def unavailable(self, problem: BaseException) -> Unavailable | None:
         """What an error of the driver means when another program holds a lock; None for any other."""
         code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
         if code in (_BUSY, _LOCKED) or getattr(problem, "sqlstate", "") == _LOCK_TIMEOUT:
-            return Unavailable(f"the {self.noun} is in use by another program; nothing was changed. Try again later.")
+            return Unavailable(
+                "the {noun} is in use by another program; nothing was changed. Try again later.",
+                noun=Message(self.noun),
+            )
         return None
 
 

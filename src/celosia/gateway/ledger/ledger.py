@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from celosia.data.io.durable import PATIENCE
-from celosia.errors import BudgetError, InputError, UnknownName
+from celosia.errors import BudgetError, InputError, Message, UnknownName
 from celosia.gateway.ledger.agreement import refusal
 from celosia.gateway.ledger.books import Books, Clerk, labels
 from celosia.gateway.ledger.chain import GENESIS, Audit, Entry, Verification
@@ -228,7 +228,7 @@ class Ledger:
         with self._reading() as connection:
             entry = connection.execute(query).mappings().first()
             if entry is None:
-                raise InputError(f"the ledger has no answer to the charge number {charge}.")
+                raise InputError("the ledger has no answer to the charge number {charge}.", charge=charge)
             answer: dict[str, Any] = json.loads(entry["answer"])
         return answer
 
@@ -314,7 +314,7 @@ def _balance(books: Books, dataset: str, analyst: str) -> Balance:
     budget = books.budget(dataset)
     measure = budget["measure"]
     spent = Cost(measure, budget["loss_spent"], budget["delta_spent"])
-    lifetime = Allowance(f"lifetime total of {dataset!r}", _total(budget), spent)
+    lifetime = Allowance(Message("lifetime total of {dataset!r}", dataset=dataset), _total(budget), spent)
     shares = tuple(_shares(books, dataset, analyst, measure)) if analyst else ()
     return Balance(dataset, budget["neighbours"], lifetime, shares)
 
@@ -329,7 +329,10 @@ def _shares(books: Books, dataset: str, analyst: str, measure: Measure) -> Itera
     now = labels(datetime.now(UTC).isoformat())
     for period, row in granted.items():
         used = Cost(measure, *spent.get(now[period], (0, 0)))
-        total, name = Cost(measure, row["loss"], row["delta"]), f"share of {analyst!r} ({now[period]})"
+        total, name = (
+            Cost(measure, row["loss"], row["delta"]),
+            Message("share of {analyst!r} ({period})", analyst=analyst, period=now[period]),
+        )
         yield Allowance(name, total, used, period, now[period])
 
 
@@ -340,18 +343,25 @@ def _total(row: Mapping[str, Any]) -> Cost:
 def _refusal(balance: Balance, cost: Cost) -> str:
     for limit in (balance.lifetime, *balance.shares):
         if not (limit.spent + cost).fits(limit.total):
-            return (
-                f"the {limit.name} does not allow this request: it costs {shown(cost)}, {shown(limit.left)} of "
-                f"{shown(limit.total)} is left. Ask with a smaller epsilon, or ask nothing more about these people."
+            return Message(
+                "the {limit} does not allow this request: it costs {cost}, {left} of {total} is left. Ask with a "
+                "smaller epsilon, or ask nothing more about these people.",
+                limit=limit.name,
+                cost=shown(cost),
+                left=shown(limit.left),
+                total=shown(limit.total),
             )
     return ""
 
 
-def shown(cost: Cost) -> str:
+def shown(cost: Cost) -> Message:
     """Write a cost for people.
 
     >>> shown(Cost.pure(0.1))
     'epsilon 0.1'
     """
-    name = "rho" if cost.measure == "zcdp" else "epsilon"
-    return f"{name} {cost.loss:.12g}" + (f", delta {cost.delta:.12g}" if cost.measure != "pure" else "")
+    if cost.measure == "pure":
+        return Message("epsilon {epsilon:.12g}", epsilon=cost.loss)
+    if cost.measure == "zcdp":
+        return Message("rho {rho:.12g}, delta {delta:.12g}", rho=cost.loss, delta=cost.delta)
+    return Message("epsilon {epsilon:.12g}, delta {delta:.12g}", epsilon=cost.loss, delta=cost.delta)

@@ -136,7 +136,7 @@ def _asking(app: FastAPI, gateway: Gateway, visits: Visits, limit: RateLimit, tu
         if visit is None:
             return _stranger(gateway, request)
         if not (0 < charge < 2**63 and gateway.ledger.paid_for(name, visit[1], charge)):
-            raise InputError(f"you were given no answer with the number {charge}.")
+            raise InputError("you were given no answer with the number {charge}.", charge=charge)
         body = gateway.ledger.answered(name, charge)
         text = answer_csv(Answer.again(body, gateway.balance().left, charge))
         headers = {"Content-Disposition": f'attachment; filename="answer-{charge}.csv"'}
@@ -167,7 +167,7 @@ def _answered(
             return HTMLResponse(page.desk(analyst, session, asking=asking, explanation=explanation))
         answer = gateway.ask(asking["sql"], analyst=analyst, fresh=bool(asking["fresh"]), **paid)
     except CelosiaError as refusal:
-        problem = translated(str(refusal), code)
+        problem = translated(refusal, code)
         return HTMLResponse(page.desk(analyst, session, asking=asking, problem=problem), status(refusal))
     # the answer has an address of its own: to load it again asks and charges nothing
     return RedirectResponse(f"/?answer={answer.charge}&said={'free' if answer.stored else 'paid'}", 303)
@@ -198,7 +198,7 @@ def _administering(app: FastAPI, gateway: Gateway, visits: Visits) -> None:
             try:
                 visits.keys.remove(name)
             except CelosiaError as refusal:
-                problem = w["problem_store"].format(reason=translated(str(refusal), code).text)
+                problem = w["problem_store"].format(reason=translated(refusal, code).text)
         if problem:
             page = Page(gateway, code).admin(session, visits.keys, problem=Said(problem))
             return HTMLResponse(page, 422)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celosia.data.io.statement import quoted
-from celosia.errors import InputError
+from celosia.errors import InputError, Message
 from celosia.gateway.answer import Answer, Bar, decimals, error_bars
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import chain
@@ -174,5 +174,10 @@ def price(gateway: Gateway, cost: str, delta: str) -> dict[str, float]:
 def _positive(text: str, name: str) -> float:
     value = parse_number(text, name, POSITIVE)
     if not 0 < value < math.inf:
-        raise InputError(f"{name} must be a {POSITIVE}, got {text.strip()!r}.")
+        raise InputError(
+            "{name} must be a {expected}, got {value!r}.",
+            name=Message(name),
+            expected=Message(POSITIVE),
+            value=text.strip(),
+        )
     return value

@@ -150,12 +150,16 @@ class _Builder:
             listed.append((name, values))
         if cells > 10 * MOST_CELLS:
             raise Refused(
-                f"the groups are {cells} by their declared values; at most {MOST_CELLS} are answered at once."
+                "the groups are {cells} by their declared values; at most {limit} are answered at once.",
+                cells=cells,
+                limit=MOST_CELLS,
             )
         keys = [value.sql for _, value in self._keys]
         length = sum(len(sql) for listed in [*select_lists(self._steps.layers, keys), keys] for sql in listed)
         if cells * length > MOST_LISTING:
-            raise Refused(f"GROUP BY is too large for the {cells} values of its columns. Use a simpler expression.")
+            raise Refused(
+                "GROUP BY is too large for the {cells} values of its columns. Use a simpler expression.", cells=cells
+            )
         return tuple(listed)
 
     def _key_columns(self) -> list[str]:
@@ -177,7 +181,9 @@ class _Builder:
     def _counted(self, after: a.After) -> a.After:
         self._operations += after.size()
         if self._operations > MOST_OPERATIONS:
-            raise Refused(f"the columns take more than {MOST_OPERATIONS} steps together. Ask for some of them alone.")
+            raise Refused(
+                "the columns take more than {limit} steps together. Ask for some of them alone.", limit=MOST_OPERATIONS
+            )
         return after
 
     def _column_name(self, node: Any) -> str:
@@ -270,7 +276,9 @@ class _Builder:
         self._scope.resolve(node.text("table"), node.name)
         hint = suggestion(node.name, [output.name for output in self._outputs]) if self._outputs else ""
         raise Refused(
-            f"the column {node.name!r} stands outside an aggregate and is not in GROUP BY: rows are never shown.{hint}"
+            "the column {name!r} stands outside an aggregate and is not in GROUP BY: rows are never shown.{hint}",
+            name=node.name,
+            hint=hint,
         )
 
     # Aggregates ---------------------------------------------------------------------------------------------------
@@ -357,7 +365,8 @@ class _Builder:
                 return index
         if len(self._numbers) == MOST_NUMBERS:
             raise Refused(
-                f"the question needs more than {MOST_NUMBERS} noisy numbers. Ask for some of them on their own."
+                "the question needs more than {limit} noisy numbers. Ask for some of them on their own.",
+                limit=MOST_NUMBERS,
             )
         self._numbers.append(number)
         return len(self._numbers) - 1
@@ -382,15 +391,24 @@ def _refuse_work(expressions: list[str]) -> None:
     texts = _CASE_WORK * changed + sum(1 + size // 10 for size in searched)
     if length > LONGEST_ROW or texts > MOST_TEXT_WORK:
         raise Refused(
-            f"the expressions of a row take {length} characters and {texts} units of work on texts; at most "
-            f"{LONGEST_ROW} and {MOST_TEXT_WORK} are computed. LOWER and UPPER count 3, LIKE 1 and 1 more for each 10 "
-            "characters of its pattern. Ask for fewer columns at once, or a simpler expression."
+            "the expressions of a row take {length} characters and {work} units of work on texts; at most {longest} "
+            "and {most_work} are computed. LOWER and UPPER count 3, LIKE 1 and 1 more for each 10 characters of its "
+            "pattern. Ask for fewer columns at once, or a simpler expression.",
+            length=length,
+            work=texts,
+            longest=LONGEST_ROW,
+            most_work=MOST_TEXT_WORK,
         )
 
 
 def _few(items: list[Any], most: int, what: str) -> None:
     if len(items) > most:
-        raise Refused(f"{what} lists {len(items)} expressions; at most {most} are answered at once.")
+        raise Refused(
+            "{what} lists {number} expressions; at most {most} are answered at once.",
+            what=what,
+            number=len(items),
+            most=most,
+        )
 
 
 def _bare(node: Any) -> Any:

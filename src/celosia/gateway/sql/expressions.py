@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from celosia.errors import Message
 from celosia.gateway.databases import literal
 from celosia.gateway.metadata import is_date
 from celosia.gateway.sql import values as v
@@ -44,7 +45,9 @@ def only(node: exp.Expression, *allowed: str) -> None:
     """Refuse any part of the syntax tree that was not foreseen: an option we overlook must not pass."""
     extra = [name for name, value in node.args.items() if value and name not in allowed]
     if extra:
-        raise Refused(f"{_name(node)} with {extra[0].replace('_', ' ')} is not answered. Leave that out.")
+        raise Refused(
+            "{name} with {clause} is not answered. Leave that out.", name=_name(node), clause=extra[0].replace("_", " ")
+        )
 
 
 class RowExpressions:
@@ -77,7 +80,11 @@ class RowExpressions:
             return v.combine(self.compile(node.this), _ARITHMETIC[key], self.compile(node.expression), self._dialect)
         method = getattr(self, f"_{key}", None)
         if method is None:
-            raise Refused(f"{_name(node)} is not answered. {_HINTS.get(key, 'Use a simpler expression.')}")
+            raise Refused(
+                "{name} is not answered. {hint}",
+                name=_name(node),
+                hint=Message(_HINTS.get(key, "Use a simpler expression.")),
+            )
         compiled: v.Value = method(node)
         if len(compiled.sql) > LONGEST_SQL:  # some functions repeat their arguments, so nesting them grows fast
             raise Refused("the expression is too large. Ask a simpler one.")
@@ -105,7 +112,7 @@ class RowExpressions:
     def _cast(self, node: Any) -> v.Value:
         written = node.this.this if node.this.key == "literal" and node.this.is_string else ""
         if node.to.this.name != "DATE" or not is_date(written):
-            raise Refused(f"CAST is not answered. {_HINTS['cast']}")
+            raise Refused("CAST is not answered. {hint}", hint=Message(_HINTS["cast"]))
         sql = literal(written) if self._dialect == "sqlite" else f"CAST({literal(written)} AS DATE)"
         return v.Value(sql, "date", literal=written)
 
@@ -167,9 +174,14 @@ class RowExpressions:
         if "null" in (left.type, right.type):
             raise Refused("a comparison with NULL is never true. Use IS NULL.")
         if left.type != right.type:
-            raise Refused(f"a {left.type} cannot be compared with a {right.type}.")
+            raise Refused(
+                "a {left} cannot be compared with a {right}.", left=Message(left.type), right=Message(right.type)
+            )
         if sign not in ("=", "<>") and left.type in ("text", "boolean"):
-            raise Refused(f"values of type {left.type} are compared with = and <> only: their order differs by engine.")
+            raise Refused(
+                "values of type {left} are compared with = and <> only: their order differs by engine.",
+                left=Message(left.type),
+            )
         v.known_category(left, right)
         v.known_category(right, left)
         sides = v.alike([left, right], self._dialect)
@@ -195,7 +207,7 @@ class RowExpressions:
         inner = self.column(node.this)
         options = [self.compile(option) for option in node.expressions]
         if not options or len(options) > LONGEST_LIST:
-            raise Refused(f"IN is answered with a list of 1 to {LONGEST_LIST} values.")
+            raise Refused("IN is answered with a list of 1 to {limit} values.", limit=LONGEST_LIST)
         if any(option.literal is None for option in options):
             raise Refused("IN is answered with a list of plain values.")
         tests = [self._compared(inner, "=", option) for option in options]
@@ -248,7 +260,7 @@ class RowExpressions:
         only(node, "this", "expressions", "ignore_nulls")
         options = [self.column(option).need_bounds() for option in (node.this, *node.expressions)]
         if len(options) < 2:
-            raise Refused(f"{word} compares at least two values.")
+            raise Refused("{word} compares at least two values.", word=word)
         pick = max if word == "GREATEST" else min
         # The engines differ on NULL: some skip it. Here an unknown value makes the result unknown.
         unknown = " OR ".join(f"{option.sql} IS NULL" for option in options)
@@ -314,8 +326,8 @@ def _name(node: exp.Expression) -> str:
 def whole_number(node: exp.Expression | None, what: str) -> int:
     """A plain non-negative whole number of the question, as in LIMIT 5."""
     if node is None or node.key != "literal" or node.args.get("is_string"):
-        raise Refused(f"{what} needs a plain whole number.")
+        raise Refused("{what} needs a plain whole number.", what=what)
     value = float(node.this)
     if not value.is_integer() or not 0 <= value < 10**6 or math.isnan(value):
-        raise Refused(f"{what} needs a whole number from 0 to 999999.")
+        raise Refused("{what} needs a whole number from 0 to 999999.", what=what)
     return int(value)

@@ -30,7 +30,11 @@ def parse(text: str) -> exp.Select:
     celosia.gateway.sql.parse.Refused: a question starts with SELECT. ...
     """
     if len(text) > LONGEST:
-        raise Refused(f"the question has {len(text)} characters; at most {LONGEST} are read. Ask a shorter one.")
+        raise Refused(
+            "the question has {number} characters; at most {limit} are read. Ask a shorter one.",
+            number=len(text),
+            limit=LONGEST,
+        )
     if any((ord(c) < 32 and c not in "\t\n\r") or 0xD800 <= ord(c) <= 0xDFFF for c in text):
         raise Refused("the question holds a control character or half a character. Write plain text.")
     select = _select(text, _tokens(text))
@@ -51,7 +55,11 @@ def _tokens(text: str) -> list[Any]:
     if not tokens or tokens[0].token_type != TokenType.SELECT:
         raise Refused("a question starts with SELECT. Only questions are answered: no WITH, no changes, no commands.")
     if len(tokens) > MOST_TOKENS:
-        raise Refused(f"the question has {len(tokens)} words and signs; at most {MOST_TOKENS} are read.")
+        raise Refused(
+            "the question has {number} words and signs; at most {limit} are read.",
+            number=len(tokens),
+            limit=MOST_TOKENS,
+        )
     depth = run = 0
     for token in tokens:
         if token.token_type in (TokenType.L_PAREN, TokenType.CASE, TokenType.L_BRACKET):
@@ -60,7 +68,7 @@ def _tokens(text: str) -> list[Any]:
             depth -= 1
         run = run + 1 if token.token_type in (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE) else 0
         if depth > DEEPEST or run > DEEPEST:
-            raise Refused(f"the question is nested deeper than {DEEPEST} levels. Ask a flatter one.")
+            raise Refused("the question is nested deeper than {limit} levels. Ask a flatter one.", limit=DEEPEST)
     _refuse_doubling(tokens)
     return list(tokens)
 
@@ -74,10 +82,11 @@ def _refuse_doubling(tokens: list[Any]) -> None:
     brackets = {TokenType.L_BRACKET, TokenType.R_BRACKET, TokenType.L_BRACE, TokenType.R_BRACE}
     for token, following in pairwise([*tokens, None]):
         if token.token_type in brackets:
-            raise Refused(f"the question holds {token.text!r}: lists and structures are not answered.")
+            raise Refused("the question holds {text!r}: lists and structures are not answered.", text=token.text)
         if token.token_type in types and following is not None and following.token_type == TokenType.L_PAREN:
             raise Refused(
-                f"{token.text[:40].upper()} is a type, not a function. Columns already have their declared type."
+                "{name} is a type, not a function. Columns already have their declared type.",
+                name=token.text[:40].upper(),
             )
 
 
@@ -87,7 +96,9 @@ def _flat(select: exp.Select) -> None:
     while waiting:
         node, depth = waiting.pop()
         if depth > DEEPEST_TREE:
-            raise Refused(f"an expression has more than {DEEPEST_TREE} levels. Use brackets to halve a long sum.")
+            raise Refused(
+                "an expression has more than {limit} levels. Use brackets to halve a long sum.", limit=DEEPEST_TREE
+            )
         for child in node.iter_expressions():
             same = child.key == node.key and node.key in ("and", "or")
             waiting.append((child, depth + (not same)))
@@ -104,8 +115,10 @@ def _select(text: str, tokens: list[Any]) -> exp.Select:
         raise Refused("the question is not a SELECT statement that can be read. Check the spelling.") from None
     read = [statement for statement in statements if statement is not None]
     if len(read) != 1:
-        raise Refused(f"one question at a time, please: {len(read)} statements were given.")
+        raise Refused("one question at a time, please: {number} statements were given.", number=len(read))
     select = read[0]
     if not isinstance(select, exp.Select):
-        raise Refused(f"only a plain SELECT is answered, not {select.key.upper()}. Ask each part on its own.")
+        raise Refused(
+            "only a plain SELECT is answered, not {statement}. Ask each part on its own.", statement=select.key.upper()
+        )
     return select

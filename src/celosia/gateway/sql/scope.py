@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.statement import quoted
-from celosia.errors import UnknownName, suggestion
+from celosia.errors import Message, UnknownName, suggestion
 from celosia.gateway.databases import equality_key
 from celosia.gateway.metadata import DatasetFacts, TableFacts
 from celosia.gateway.sql.expressions import only
@@ -70,7 +70,7 @@ class Scope:
         for join in select.args.get("joins") or []:
             self._join(join)
         if len(self._tables) > MOST_TABLES:
-            raise Refused(f"at most {MOST_TABLES} tables are joined in one question.")
+            raise Refused("at most {limit} tables are joined in one question.", limit=MOST_TABLES)
         self._refuse_products()
         if not self._private():
             raise Refused("this table is declared public: it holds no personal data, read it directly.")
@@ -106,8 +106,11 @@ class Scope:
         if len(private) > 1 and paired > MOST_PAIRED and paired > max(table.facts.rows for table in private):
             bounds = " x ".join(str(table.facts.rows) for table in private)
             raise Refused(
-                f"the joined tables pair up to {bounds} = {paired} rows of one person; at most {MOST_PAIRED} are "
-                "paired. Join fewer tables with several rows a person, or ask the owner to declare fewer 'rows'."
+                "the joined tables pair up to {product} = {rows} rows of one person; at most {limit} are paired. Join "
+                "fewer tables with several rows a person, or ask the owner to declare fewer 'rows'.",
+                product=bounds,
+                rows=paired,
+                limit=MOST_PAIRED,
             )
 
     def resolve(self, table: str, name: str) -> Value:
@@ -189,8 +192,12 @@ class Scope:
             raise Refused("the two columns of the join are declared with different types.")
         if not self._dataset.joined(f"{left[0].name}.{left[1]}", f"{right[0].name}.{right[1]}"):
             raise Refused(
-                f"the join of {left[0].name}.{left[1]} with {right[0].name}.{right[1]} is not declared. "
-                f"{self._declared_joins()}"
+                "the join of {left_table}.{left_column} with {right_table}.{right_column} is not declared. {declared}",
+                left_table=left[0].name,
+                left_column=left[1],
+                right_table=right[0].name,
+                right_column=right[1],
+                declared=self._declared_joins(),
             )
         self._own(left, right, side == "LEFT")
         self._joins.append(("LEFT JOIN" if side == "LEFT" else "JOIN", left, right))
@@ -212,9 +219,11 @@ class Scope:
         # Tables before the first one with persons are unique by the keys of the very first only.
         if column_name not in public.facts.keys or not (new.facts.public or old is self._tables[0]):
             raise Refused(
-                f"{public.name}.{column_name} is not declared unique, so one row could become many. Join the public "
-                f"table by one of its keys ({', '.join(public.facts.keys) or 'none is declared'}), or ask the owner to "
-                "declare the column in 'keys'."
+                "{name}.{column_name} is not declared unique, so one row could become many. Join the public table by "
+                "one of its keys ({keys}), or ask the owner to declare the column in 'keys'.",
+                name=public.name,
+                column_name=column_name,
+                keys=", ".join(public.facts.keys) or "none is declared",
             )
 
     def _condition(self, node: Any, before: list[_Table], new: _Table) -> tuple[tuple[_Table, str], tuple[_Table, str]]:
@@ -225,7 +234,7 @@ class Scope:
             name = using[0].name
             old = [table for table in before if any(c.lower() == name.lower() for c in table.facts.columns)]
             if len(old) != 1:
-                raise Refused(f"USING: the column {name!r} is not in exactly one of the tables before.")
+                raise Refused("USING: the column {name!r} is not in exactly one of the tables before.", name=name)
             return (old[0], self._named(old[0], name)), (new, self._named(new, name))
         on = node.args.get("on")
         while on is not None and on.key == "paren":
@@ -248,9 +257,13 @@ class Scope:
         owners = [t for t in self._tables if any(c.lower() == name.lower() for c in t.facts.columns)]
         if not owners:
             columns = [column for t in self._tables for column in t.facts.columns]
-            raise Refused(f"unanswerable: no column {name!r} is declared for questions.{suggestion(name, columns)}")
+            raise Refused(
+                "unanswerable: no column {name!r} is declared for questions.{suggestion}",
+                name=name,
+                suggestion=suggestion(name, columns),
+            )
         if len(owners) > 1:
-            raise Refused(f"several tables have a column {name!r}: write table.column.")
+            raise Refused("several tables have a column {name!r}: write table.column.", name=name)
         return owners[0], self._named(owners[0], name)
 
     def _named(self, table: _Table, name: str) -> str:
@@ -258,10 +271,16 @@ class Scope:
             if declared.lower() == name.lower():
                 return declared
         raise Refused(
-            f"unanswerable: the table {table.name!r} has no column {name!r} that is declared for questions."
-            f"{suggestion(name, table.facts.columns)}"
+            "unanswerable: the table {name!r} has no column {name2!r} that is declared for questions.{suggestion}",
+            name=table.name,
+            name2=name,
+            suggestion=suggestion(name, table.facts.columns),
         )
 
     def _declared_joins(self) -> str:
         declared = [f"{join.left} = {join.right}" for join in self._dataset.joins]
-        return f"Declared are: {', '.join(declared)}." if declared else "No join is declared in this data set."
+        return (
+            Message("Declared are: {names}.", names=", ".join(declared))
+            if declared
+            else "No join is declared in this data set."
+        )

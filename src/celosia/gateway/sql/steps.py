@@ -38,8 +38,10 @@ class Steps:
             level = 1 + max((self._levels.get(read, 0) for read in names(value.sql)), default=0)
             if level > MOST_LAYERS or len(self._names) == MOST_STEPS:
                 raise Refused(
-                    f"the expressions have more than {MOST_STEPS} conditions and alternatives, or nest them deeper "
-                    f"than {MOST_LAYERS} levels. Ask a simpler query."
+                    "the expressions have more than {limit} conditions and alternatives, or nest them deeper than "
+                    "{limit2} levels. Ask a simpler query.",
+                    limit=MOST_STEPS,
+                    limit2=MOST_LAYERS,
                 )
             self._names[value.sql], self._levels[name] = name, level
         return replace(value, sql=self._names[value.sql])

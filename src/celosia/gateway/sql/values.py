@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from celosia.errors import Message, suggestion
 from celosia.gateway.databases import literal
 from celosia.gateway.metadata import LARGEST, ColumnFacts
 from celosia.gateway.sql.parse import Refused
@@ -51,7 +52,11 @@ class Value:
     def need(self, *types: Type) -> Value:
         """Refuse another type."""
         if self.type not in types:
-            raise Refused(f"a {' or '.join(types)} is needed here, but this is a {self.type}.")
+            raise Refused(
+                "a {expected} is needed here, but this is a {type}.",
+                expected=Message(" or ".join(types)),
+                type=Message(self.type),
+            )
         return self
 
     def need_bounds(self) -> Value:
@@ -75,7 +80,7 @@ def number(value: float, target: str = "") -> str:
 def literal_number(value: float, dialect: Dialect) -> Value:
     """A constant of the question."""
     if not math.isfinite(value) or abs(value) > LARGEST or 0 < abs(value) < TINY:
-        raise Refused(f"numbers between {TINY:g} and {LARGEST:g} (or 0) are read.")
+        raise Refused("numbers between {limit:g} and {limit2:g} (or 0) are read.", limit=TINY, limit2=LARGEST)
     whole = float(value).is_integer()
     sql = number(value, WHOLE[dialect] if whole else DOUBLE[dialect])
     return Value(sql, "number", value, value, whole, literal=value)
@@ -108,10 +113,13 @@ def combine(left: Value, sign: str, right: Value, dialect: Dialect) -> Value:
         factors = left.factors + right.factors + 1
         low, high = _corners(left, sign, right)
     if factors > MOST_FACTORS:
-        raise Refused(f"more than {MOST_FACTORS} products in one value are not computed. Simplify the expression.")
+        raise Refused(
+            "more than {limit} products in one value are not computed. Simplify the expression.", limit=MOST_FACTORS
+        )
     if max(abs(low), abs(high)) > LARGEST:
         raise Refused(
-            f"the value could exceed {LARGEST:g} by its declared bounds. Use tighter bounds or a smaller factor."
+            "the value could exceed {limit:g} by its declared bounds. Use tighter bounds or a smaller factor.",
+            limit=LARGEST,
         )
     sides = [left.sql, right.sql] if whole else [double(left, dialect), double(right, dialect)]
     sql, columns = f"({sides[0]} {sign} {sides[1]})", left.columns | right.columns
@@ -121,8 +129,10 @@ def combine(left: Value, sign: str, right: Value, dialect: Dialect) -> Value:
 def _corners(left: Value, sign: str, right: Value) -> tuple[float, float]:
     if sign == "/" and right.low <= 0 <= right.high:
         raise Refused(
-            "the divisor may be zero: its declared values reach from "
-            f"{right.low:g} to {right.high:g}. Keep zero out, for example by GREATEST(column, 1)."
+            "the divisor may be zero: its declared values reach from {low:g} to {high:g}. Keep zero out, for example "
+            "by GREATEST(column, 1).",
+            low=right.low,
+            high=right.high,
         )
     pairs = [(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
     corners = [a / b if sign == "/" else a * b for a, b in pairs]
@@ -167,10 +177,10 @@ def hull(values: list[Value], what: str) -> Value:
     """What several alternatives have in common: one type, and the interval that holds them all."""
     typed = [value for value in values if value.type != "null"]
     if not typed:
-        raise Refused(f"{what}: at least one alternative must be a value.")
+        raise Refused("{what}: at least one alternative must be a value.", what=what)
     first = typed[0]
     if any(value.type != first.type for value in typed):
-        raise Refused(f"{what}: all alternatives must be of one type.")
+        raise Refused("{what}: all alternatives must be of one type.", what=what)
     return Value(
         "",
         first.type,
@@ -190,8 +200,8 @@ def known_category(value: Value, literal: Value) -> None:
     declared = {str(category) for category in facts.categories}
     given = str(int(literal.literal)) if isinstance(literal.literal, float) else str(literal.literal)
     if given not in declared:
-        from celosia.errors import suggestion
-
         raise Refused(
-            f"unanswerable: {given!r} is not among the declared categories of this column.{suggestion(given, declared)}"
+            "unanswerable: {value!r} is not among the declared categories of this column.{suggestion}",
+            value=given,
+            suggestion=suggestion(given, declared),
         )

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
-from celosia.errors import ParameterError
+from celosia.errors import Message, ParameterError
 
 Measure = Literal["pure", "approximate", "zcdp"]
 LOSS_UNIT = 10**12
@@ -62,9 +62,11 @@ class Cost:
         """
         if not (math.isfinite(loss) and 0 <= loss <= LARGEST_LOSS):
             name = "rho" if measure == "zcdp" else "epsilon"
-            raise ParameterError(f"{name} must lie between 0 and {LARGEST_LOSS}, got {loss}.")
+            raise ParameterError(
+                "{name} must lie between 0 and {limit}, got {loss}.", name=Message(name), limit=LARGEST_LOSS, loss=loss
+            )
         if not (math.isfinite(delta) and 0 <= delta < 1):
-            raise ParameterError(f"delta must lie in [0, 1), got {delta}.")
+            raise ParameterError("delta must lie in [0, 1), got {delta}.", delta=delta)
         try:
             count = operator.index(shares)
         except TypeError:
