@@ -31,7 +31,7 @@ from celosia.methods.bases.quasi_codes import quasi_codes
 from celosia.methods.generalisation.generalise import Generalise
 from celosia.methods.generalisation.local_generalise import LocalGeneralise
 from celosia.parts import build
-from celosia.search.lattice.check import Checker
+from celosia.search.lattice.evaluator import NodeEvaluator
 from celosia.search.lattice.lattice import search
 from celosia.search.lattice.objective import ClassObjective
 
@@ -71,7 +71,7 @@ def search_alone(table, share):
     require, objective = [build("model", "k-anonymity(k=5)")], build("loss", "domain-loss()").objective(coded.domain)
     top = tuple(column.height for column in coded.columns)
     limit = int(share * len(coded.records))
-    return cpu(lambda: search(Checker(coded.records, require, objective, limit), (0,) * len(top), top))[0]
+    return cpu(lambda: search(NodeEvaluator(coded.records, require, objective, limit), (0,) * len(top), top))[0]
 
 
 def objectives(table, repeats=9) -> None:
@@ -103,8 +103,8 @@ def needed(table) -> None:
         objective = build("loss", text).objective(coded.domain)
         if not isinstance(objective, ClassObjective):
             continue
-        checker = Checker(coded.records, require, objective, len(coded.records), ("salary-class",))
-        checks = [checker.check(levels) for levels in itertools.product(*map(range, spans))]
+        evaluator = NodeEvaluator(coded.records, require, objective, len(coded.records), ("salary-class",))
+        checks = [evaluator.evaluate(levels) for levels in itertools.product(*map(range, spans))]
         score, floor, gap, lost = (
             np.array([getattr(check, name) for check in checks], dtype=float).reshape(spans)
             for name in ("measure", "floor", "gap", "suppressed")

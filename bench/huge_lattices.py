@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from celosia.parts import build
-from celosia.search.lattice.check import Check, Checker
-from celosia.search.lattice.descents import lowered
+from celosia.search.lattice.descents import lower_column
+from celosia.search.lattice.evaluator import Evaluation, NodeEvaluator
 from celosia.search.lattice.knowledge import Knowledge
 from celosia.search.lattice.lattice import search
 from celosia.search.lattice.objective import LevelMaps
@@ -46,14 +46,14 @@ def wide_records(rows: int = 20_000, columns: int = 24, seed: int = 1) -> Record
     return Records(LevelMaps(tuple(f"q{j}" for j in range(columns)), tuple(maps), counts), matrix)
 
 
-def from_the_top(knowledge: Knowledge, looks: int) -> Check | None:
+def from_the_top(knowledge: Knowledge, looks: int) -> Evaluation | None:
     """Go to the best of all nodes one level finer while one is better."""
-    here = knowledge.look(knowledge.upper)
+    here = knowledge.evaluate(knowledge.upper)
     while here.holds:
         best = here
         for j, level in enumerate(here.levels):
-            if level > knowledge.lower[j] and len(knowledge.checks) < looks:
-                check = knowledge.look(lowered(here.levels, j))
+            if level > knowledge.lower[j] and len(knowledge.evaluations) < looks:
+                check = knowledge.evaluate(lower_column(here.levels, j))
                 if check.holds and check.measure < best.measure:  # type: ignore[operator]
                     best = check
         if best is here:
@@ -62,14 +62,14 @@ def from_the_top(knowledge: Knowledge, looks: int) -> Check | None:
     return knowledge.best
 
 
-def from_the_bottom(knowledge: Knowledge, looks: int) -> Check | None:
+def from_the_bottom(knowledge: Knowledge, looks: int) -> Evaluation | None:
     """Raise the column that saves most suppressed records per loss until the requirements hold."""
-    here = knowledge.look(knowledge.lower)
-    while not here.holds and len(knowledge.checks) < looks:
+    here = knowledge.evaluate(knowledge.lower)
+    while not here.holds and len(knowledge.evaluations) < looks:
         steps = []
         for j, level in enumerate(here.levels):
-            if level < knowledge.upper[j] and len(knowledge.checks) < looks:
-                check = knowledge.look((*here.levels[:j], level + 1, *here.levels[j + 1 :]))
+            if level < knowledge.upper[j] and len(knowledge.evaluations) < looks:
+                check = knowledge.evaluate((*here.levels[:j], level + 1, *here.levels[j + 1 :]))
                 loss = check.measure - here.measure  # type: ignore[operator]
                 steps.append(((here.suppressed - check.suppressed) / max(loss, 1e-9), check.levels, check))
         if not steps:
@@ -78,18 +78,18 @@ def from_the_bottom(knowledge: Knowledge, looks: int) -> Check | None:
     return knowledge.best
 
 
-def restarts(knowledge: Knowledge, looks: int, seed: int = 1) -> Check | None:
+def restarts(knowledge: Knowledge, looks: int, seed: int = 1) -> Evaluation | None:
     """Descend from the top again and again, a column drawn at random each time."""
     rng = np.random.default_rng(seed)
-    top = knowledge.look(knowledge.upper)
-    while len(knowledge.checks) < looks:
+    top = knowledge.evaluate(knowledge.upper)
+    while len(knowledge.evaluations) < looks:
         here, stuck = top, set[int]()
-        while len(knowledge.checks) < looks:
+        while len(knowledge.evaluations) < looks:
             columns = [j for j, v in enumerate(here.levels) if v > knowledge.lower[j] and j not in stuck]
             if not columns:
                 break
             j = int(rng.choice(columns))
-            check = knowledge.look(lowered(here.levels, j))
+            check = knowledge.evaluate(lower_column(here.levels, j))
             if check.holds and check.measure < here.measure:  # type: ignore[operator]
                 here = check
             else:
@@ -117,13 +117,15 @@ def main() -> None:
         for share in (0.0, 0.05):
             objective = build("loss", loss).objective(records.domain)
 
-            def checker(share=share, objective=objective):
-                return Checker(records, [build("model", "k-anonymity(k=5)")], objective, int(share * len(records)))
+            def evaluator(share=share, objective=objective):
+                return NodeEvaluator(
+                    records, [build("model", "k-anonymity(k=5)")], objective, int(share * len(records))
+                )
 
-            found = search(checker(), lower, top, most=given.looks)
+            found = search(evaluator(), lower, top, most=given.looks)
             scores = {"descents": found.best and found.best.score, "bound": found.bound}
             for name, heuristic in HEURISTICS.items():
-                best = heuristic(Knowledge(checker(), lower, top), given.looks)
+                best = heuristic(Knowledge(evaluator(), lower, top), given.looks)
                 scores[name] = best and best.score
             shown = ", ".join(f"{name} {score:.4f}" if score else f"{name} none" for name, score in scores.items())
             print(f"{loss}, suppress {share:g}: {shown}", flush=True)

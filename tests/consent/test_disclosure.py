@@ -273,14 +273,14 @@ def views_of_the_store(postgres_url, store):
         connection.execute(f"CREATE MATERIALIZED VIEW stored AS {body}")
         connection.execute("CREATE TABLE inherits() INHERITS (consent_choices)")
         connection.execute(
-            "CREATE FUNCTION rows_of() RETURNS TABLE(card text, block text) LANGUAGE sql "
+            "CREATE FUNCTION rows_needed() RETURNS TABLE(card text, block text) LANGUAGE sql "
             "AS 'SELECT owner::text, block::text FROM consent_choices'"
         )
         connection.execute(
             "CREATE FUNCTION choice_of(text) RETURNS text LANGUAGE sql "
             "AS 'SELECT max(block::text) FROM consent_choices WHERE owner = $1'"
         )
-    for name in ("harmless", "stored", "rows_of()", "inherits", "public.consent_choices"):
+    for name in ("harmless", "stored", "rows_needed()", "inherits", "public.consent_choices"):
         sql = f"SELECT p.card, p.canton, p.district, h.block FROM personal p LEFT JOIN {name} h ON h.card = p.card"
         for attempt in (publish, outlook):
             with pytest.raises(DataError, match=r"base tables|never published|acts outside of the query"):

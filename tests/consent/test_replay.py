@@ -210,7 +210,7 @@ def test_a_repetition_leaves_no_trace_in_the_store(students, database, catalogue
 
 def test_a_frame_and_its_hierarchy_are_given_again(students, catalogue, store, tmp_path):
     frame = students.frames()["personal"].select("card", "district")
-    tree = _places(frame)
+    tree = _collect_places(frame)
     wanted = Request(
         sql="SELECT card, district FROM personal",
         owner="card",
@@ -226,7 +226,7 @@ def test_a_frame_and_its_hierarchy_are_given_again(students, catalogue, store, t
     assert checks[BYTES].passed
 
 
-def _places(frame):
+def _collect_places(frame):
     rows = sorted({(d, d[:3], d[:2], "*") for d in frame["district"].to_list()})
     return hierarchy(rows)
 

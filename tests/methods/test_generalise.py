@@ -19,9 +19,9 @@ import celosia
 from celosia.errors import DataError, ParameterError, RequirementError, UnknownName
 from celosia.methods.generalisation.generalise import Generalise
 from celosia.models.k_anonymity import KAnonymity
-from celosia.search.lattice.check import Checker
-from celosia.search.lattice.drawing import lattice_svg
-from celosia.search.lattice.explanation import minimal_safe, suppression_curve
+from celosia.search.lattice.diagram import lattice_svg
+from celosia.search.lattice.evaluator import NodeEvaluator
+from celosia.search.lattice.explanation import minimal_safe_nodes, suppression_curve
 from celosia.table import Table
 
 HIERARCHIES = {
@@ -143,8 +143,8 @@ def test_targets_of_records():
     assert asked.history[-1]["levels"] != {"city": 0, "sex": 0}
     sizes = asked.polars().group_by("city", "sex").len()["len"]
     assert sizes.max() >= 4
-    column = people(wish=[3, *[None] * 7])
-    assert generalised(table(column), require=["k-anonymity(k=1)"], target="wish").history[-1]["classes"] < 8
+    column = people(setting=[3, *[None] * 7])
+    assert generalised(table(column), require=["k-anonymity(k=1)"], target="setting").history[-1]["classes"] < 8
     with pytest.raises(RequirementError, match="targets"):
         generalised(require=["k-anonymity(k=1)"], target=[9] * 8)
 
@@ -289,7 +289,7 @@ def test_the_input_is_not_changed_and_the_record_can_be_written():
 def test_lattice_can_be_explained_and_drawn():
     lattice = generalised(suppress=0.5).secrets[-1]["lattice"]
     assert lattice["best"] in [node[0] for node in lattice["nodes"]]
-    assert minimal_safe(lattice)
+    assert minimal_safe_nodes(lattice)
     curve = suppression_curve(lattice)
     assert curve == sorted(curve)
     assert all(later[1] < earlier[1] for earlier, later in itertools.pairwise(curve))
@@ -354,7 +354,7 @@ def test_what_the_search_counted_is_gone_when_a_large_table_is_changed(tmp_path,
     monkeypatch.setattr(sys.modules["celosia.data.engines.engine"], "RESIDENT", 1)
     pl.DataFrame({"age": [20, 21, 22, 35, 36, 60]}).write_parquet(tmp_path / "people.parquet")
     schema = celosia.Schema.of(quasi=["age"], hierarchies={"age": "intervals(width=10)"})
-    started, living = Checker.__init__, []
+    started, living = NodeEvaluator.__init__, []
 
     def noted(self, *given):
         living.append(weakref.ref(self))
@@ -363,11 +363,11 @@ def test_what_the_search_counted_is_gone_when_a_large_table_is_changed(tmp_path,
     def changed(table, *given):
         gc.collect()
         assert living
-        assert all(checker() is None for checker in living)
+        assert all(evaluator() is None for evaluator in living)
         return mapped(table, *given)
 
     mapped = Table.map
-    monkeypatch.setattr(Checker, "__init__", noted)
+    monkeypatch.setattr(NodeEvaluator, "__init__", noted)
     monkeypatch.setattr(Table, "map", changed)
     table = celosia.read(tmp_path / "people.parquet", schema)
     done = celosia.protect(table, "generalise(require=k-anonymity(k=2), suppress=0.2)", seed=1)

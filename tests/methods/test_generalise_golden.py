@@ -14,7 +14,7 @@ from tests.search import reference
 import celosia
 from celosia.methods.bases.quasi_codes import quasi_codes
 from celosia.methods.generalisation.generalise import Generalise
-from celosia.search.lattice.check import Checker
+from celosia.search.lattice.evaluator import NodeEvaluator
 from celosia.search.lattice.lattice import search
 from celosia.search.lattice.tables import ClassTables
 
@@ -130,8 +130,8 @@ def by_reference(table, row):
     else:
         objective = reference.discernibility(domain, row["metric"] == "dm_mono")
     k = int(row["models"].split(":")[1])
-    checker = Checker(coded.records, [reference.Asked(k)], objective, int(float(row["supp"]) * len(codes)))
-    found = search(checker, (0,) * len(domain), tuple(domain.height(j) for j in range(len(domain))))
+    evaluator = NodeEvaluator(coded.records, [reference.Asked(k)], objective, int(float(row["supp"]) * len(codes)))
+    found = search(evaluator, (0,) * len(domain), tuple(domain.height(j) for j in range(len(domain))))
     assert found.optimal
     return found.best.score, dict(zip(domain.names, found.best.levels, strict=True)), found.best.suppressed
 

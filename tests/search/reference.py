@@ -47,7 +47,7 @@ def domain_loss(domain: LevelMaps, aggregate: str = "geometric", gs: float = 0.5
         extra.append(tuple(extra_j))
         held.append(tuple(held_j))
     return ColumnObjective(
-        tuple(base), AGGREGATES[aggregate], tuple(extra), digits=10, ranked=aggregate == "rank", held=tuple(held)
+        tuple(base), AGGREGATES[aggregate], tuple(extra), digits=10, ranked=aggregate == "rank", kept_loss=tuple(held)
     )
 
 

@@ -13,8 +13,8 @@ from tests.search.random_lattices import every_node, instance
 
 from celosia.parts import build
 from celosia.search.lattice.anytime import descend
-from celosia.search.lattice.budget import Budget
-from celosia.search.lattice.check import Checker
+from celosia.search.lattice.evaluator import NodeEvaluator
+from celosia.search.lattice.knowledge import Budget
 from celosia.search.lattice.lattice import search
 from celosia.search.lattice.objective import ClassObjective
 
@@ -39,16 +39,16 @@ def checker_of(seed, loss, require, share):
         records = replace(records, population=None, population_total=None)
     models = [build("model", text) for text in require]
     objective = build("loss", loss).objective(records.domain)
-    return Checker(records, models, objective, int(share * len(records)), ("s",))
+    return NodeEvaluator(records, models, objective, int(share * len(records)), ("s",))
 
 
 @settings(max_examples=60, deadline=None)
 @given(seeds, st.sampled_from(CLASSES), st.sampled_from(REQUIRED), st.sampled_from([0.1, 1.0]))
 def test_floor_gap_and_columns_never_exceed_the_score_between(seed, loss, require, share):
-    checker = checker_of(seed, loss, require, share)
-    objective = checker.objective
+    evaluator = checker_of(seed, loss, require, share)
+    objective = evaluator.objective
     assert isinstance(objective, ClassObjective)
-    checks = [checker.check(levels) for levels in every_node(checker.records)]
+    checks = [evaluator.evaluate(levels) for levels in every_node(evaluator.records)]
     levels = np.array([check.levels for check in checks])
     score, floor, gap, ceiling = (
         np.array([getattr(check, name) for check in checks]) for name in ("measure", "floor", "gap", "ceiling")
@@ -70,9 +70,9 @@ def test_floor_gap_and_columns_never_exceed_the_score_between(seed, loss, requir
 @settings(max_examples=80, deadline=None)
 @given(seeds, st.sampled_from(CLASSES + COLUMNS), st.sampled_from(REQUIRED), st.sampled_from([0.0, 0.05, 0.2, 1.0]))
 def test_searches_end_at_the_least_score_of_all_nodes(seed, loss, require, share):
-    checker = checker_of(seed, loss, require, share)
-    domain = checker.records.domain
-    holding = [check for check in map(checker.check, every_node(checker.records)) if check.holds]
+    evaluator = checker_of(seed, loss, require, share)
+    domain = evaluator.records.domain
+    holding = [check for check in map(evaluator.evaluate, every_node(evaluator.records)) if check.holds]
     least = min((check.score for check in holding), default=None)
     top = tuple(domain.height(j) for j in range(len(domain)))
     for found in (
@@ -90,11 +90,11 @@ def test_searches_end_at_the_least_score_of_all_nodes(seed, loss, require, share
 @settings(max_examples=25, deadline=None)
 @given(seeds, st.sampled_from(CLASSES), st.data())
 def test_the_way_to_a_node_does_not_matter(seed, loss, data):
-    checker, other = (checker_of(seed, loss, ["k-anonymity(k=3)"], 1.0) for _ in range(2))
-    nodes = list(every_node(checker.records))
-    straight = {levels: checker.check(levels) for levels in nodes}
+    evaluator, other = (checker_of(seed, loss, ["k-anonymity(k=3)"], 1.0) for _ in range(2))
+    nodes = list(every_node(evaluator.records))
+    straight = {levels: evaluator.evaluate(levels) for levels in nodes}
     for levels in data.draw(st.permutations(nodes)):
-        check = other.check(levels)
+        check = other.evaluate(levels)
         np.testing.assert_allclose(check[4:6], straight[levels][4:6], rtol=1e-14)
         assert (check.suppressed, check.classes) == (straight[levels].suppressed, straight[levels].classes)
 
@@ -126,7 +126,9 @@ def test_ambiguity_by_hand(records, gone):
     from celosia.search.lattice.objective import LevelMaps
 
     counts = np.array(records)
-    domain = LevelMaps(("a",), ((np.arange(2, dtype=np.int32), np.zeros(2, np.int32)),), (counts,), gone=gone)
+    domain = LevelMaps(
+        ("a",), ((np.arange(2, dtype=np.int32), np.zeros(2, np.int32)),), (counts,), suppressed_before=gone
+    )
     objective = build("loss", "ambiguity()").objective(domain)
     n = counts.sum()
     bounds = objective.columns.combine(objective.columns.base[0][:, None])  # of both levels at once
@@ -150,15 +152,15 @@ SECOND = {
 @pytest.mark.parametrize("loss", SECOND)
 def test_measures_are_those_of_the_same_losses_written_a_second_time(loss):
     for seed in range(6):
-        checker = checker_of(seed, loss, ["k-anonymity(k=3)"], 1.0)
-        expected = SECOND[loss](checker.records.domain)
-        for levels in every_node(checker.records):
-            table = checker.tables.at(levels)
-            classes = checker.tables.counts(table, table.sums[:, 0] > 0, codes=True, least=3, by_record=True)
+        evaluator = checker_of(seed, loss, ["k-anonymity(k=3)"], 1.0)
+        expected = SECOND[loss](evaluator.records.domain)
+        for levels in every_node(evaluator.records):
+            table = evaluator.tables.at(levels)
+            classes = evaluator.tables.counts(table, table.sums[:, 0] > 0, codes=True, least=3, by_record=True)
             kept = classes.size >= 3
-            found, wanted = checker.objective.measure(classes, kept, ~kept), expected.measure(classes, kept, ~kept)
+            found, wanted = evaluator.objective.measure(classes, kept, ~kept), expected.measure(classes, kept, ~kept)
             # the divergence is what is measured less a constant
-            score = found.score if loss == "kullback-leibler()" else checker.objective.loss(found.score)
+            score = found.score if loss == "kullback-leibler()" else evaluator.objective.loss(found.score)
             assert score == pytest.approx(wanted.score, rel=1e-12)
             if loss != "average-class-size()":  # its bound is another one, on another scale
                 assert found.floor == pytest.approx(wanted.floor, rel=1e-12)

@@ -13,11 +13,9 @@ from tests.search.random_lattices import every_node, instance
 
 from celosia.parts import build
 from celosia.parts.progress import stage
-from celosia.search.lattice.anytime import descend
-from celosia.search.lattice.budget import Budget
-from celosia.search.lattice.check import Checker
-from celosia.search.lattice.covering import covering_bound, maximal
-from celosia.search.lattice.knowledge import Knowledge
+from celosia.search.lattice.anytime import covering_bound, descend, maximal_nodes
+from celosia.search.lattice.evaluator import NodeEvaluator
+from celosia.search.lattice.knowledge import Budget, Knowledge
 from celosia.search.lattice.lattice import search
 
 LOSSES = ("domain-loss()", "domain-loss(aggregate=balanced)")
@@ -31,7 +29,7 @@ def wide():
 
 def checker_of(records, loss, share):
     objective = build("loss", loss).objective(records.domain)
-    return Checker(records, [build("model", "k-anonymity(k=5)")], objective, int(share * len(records)))
+    return NodeEvaluator(records, [build("model", "k-anonymity(k=5)")], objective, int(share * len(records)))
 
 
 def top_of(records):
@@ -44,7 +42,7 @@ def test_descents_beat_other_heuristics_with_the_same_number_of_looks(wide, loss
     top = top_of(wide)
     assert math.prod(level + 1 for level in top) > 5e13
     found = search(checker_of(wide, loss, share), (0,) * len(top), top, most=LOOKS)
-    assert len(found.checks) <= LOOKS
+    assert len(found.evaluations) <= LOOKS
     assert not found.optimal
     assert found.bound < found.best.score
     for name, heuristic in HEURISTICS.items():
@@ -56,9 +54,9 @@ def test_one_seed_gives_one_result(wide):
     top = top_of(wide)
 
     def looked(seed):
-        checker = checker_of(wide, LOSSES[1], 0.05)
-        found = search(checker, (0,) * len(top), top, most=LOOKS, rng=lambda seed=seed: np.random.default_rng(seed))
-        return [check.levels for check in found.checks]
+        evaluator = checker_of(wide, LOSSES[1], 0.05)
+        found = search(evaluator, (0,) * len(top), top, most=LOOKS, rng=lambda seed=seed: np.random.default_rng(seed))
+        return [check.levels for check in found.evaluations]
 
     assert looked(1) == looked(1)
     assert looked(1) != looked(2)
@@ -80,16 +78,16 @@ def test_a_search_tells_how_far_it_is(wide):
 def test_no_node_that_holds_is_below_the_bound_of_the_refused_ones(seed, loss, share):
     records = instance(seed)
     objective = build("loss", loss).objective(records.domain)
-    checker = Checker(records, [build("model", "k-anonymity(k=4)")], objective, int(share * len(records)))
+    evaluator = NodeEvaluator(records, [build("model", "k-anonymity(k=4)")], objective, int(share * len(records)))
     top = top_of(records)
-    knowledge = Knowledge(checker, (0,) * len(top), top)
+    knowledge = Knowledge(evaluator, (0,) * len(top), top)
     nodes = list(every_node(records))
     for i in np.random.default_rng(seed).permutation(len(nodes))[: len(nodes) // 2]:
-        knowledge.look(nodes[i])
-    holding = [check.measure for check in map(checker.check, nodes) if check.holds]
+        knowledge.evaluate(nodes[i])
+    holding = [check.measure for check in map(evaluator.evaluate, nodes) if check.holds]
     if holding:
         assert covering_bound(knowledge) <= min(holding) + 1e-9
-    found = descend(checker, (0,) * len(top), top, len(nodes), Budget(nodes=3))
+    found = descend(evaluator, (0,) * len(top), top, len(nodes), Budget(nodes=3))
     assert not holding or found.bound <= min(holding) + 1e-9
 
 
@@ -103,9 +101,9 @@ def test_the_bound_of_the_refused_by_hand():
     domain = LevelMaps(("a", "b"), (maps, maps), (np.array([2, 2]), np.array([2, 2])))
     costs = (np.array([0.0, 0.2]), np.array([0.0, 0.5]))
     objective = ColumnObjective(costs, lambda x: x.sum(axis=-1), additive=SUM)
-    checker = Checker(Records(domain, codes), [build("model", "k-anonymity(k=2)")], objective, 0)
-    knowledge = Knowledge(checker, (0, 0), (1, 1))
+    evaluator = NodeEvaluator(Records(domain, codes), [build("model", "k-anonymity(k=2)")], objective, 0)
+    knowledge = Knowledge(evaluator, (0, 0), (1, 1))
     assert covering_bound(knowledge) == -math.inf  # nothing is refused yet
-    knowledge.look((0, 0))
+    knowledge.evaluate((0, 0))
     assert covering_bound(knowledge) == pytest.approx(0.2, abs=1e-6)
-    assert maximal(knowledge.refused()).tolist() == [[0, 0]]
+    assert maximal_nodes(knowledge.refused_nodes()).tolist() == [[0, 0]]

@@ -14,8 +14,8 @@ from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.parts import build
 from celosia.search.lattice import lattice
 from celosia.search.lattice.anytime import descend
-from celosia.search.lattice.budget import Budget
-from celosia.search.lattice.check import Checker
+from celosia.search.lattice.evaluator import NodeEvaluator
+from celosia.search.lattice.knowledge import Budget
 from celosia.search.lattice.lattice import _Enumerated, search
 from celosia.search.lattice.objective import ClassObjective, ColumnObjective, LevelMaps
 from celosia.search.lattice.tables import ClassTables, Records, Sensitive
@@ -118,17 +118,17 @@ def scored(objective, classes, kept):
 
 
 def cost_of(objective, classes):
-    if isinstance(objective, ColumnObjective) and objective.held is not None:
-        held = [classes.size * objective.held[j][lv][classes.codes[:, j]] for j, lv in enumerate(classes.levels)]
+    if isinstance(objective, ColumnObjective) and objective.kept_loss is not None:
+        held = [classes.size * objective.kept_loss[j][lv][classes.codes[:, j]] for j, lv in enumerate(classes.levels)]
         return np.log1p(np.stack(held, axis=1)).sum(axis=1)
     return classes.size.astype(float)
 
 
 def brute(nodes, models, objective, limit):
     best = None
-    if isinstance(objective, ClassObjective) and objective.settle is not None:
+    if isinstance(objective, ClassObjective) and objective.fit_scale is not None:
         finest = next(classes for classes in nodes if not any(classes.levels))
-        objective = replace(objective, scale=objective.settle(finest))
+        objective = replace(objective, scale=objective.fit_scale(finest))
     for classes in nodes:
         kept = keep(models, classes, cost_of(objective, classes))
         suppressed = int(classes.size[~kept].sum())
@@ -163,8 +163,8 @@ def test_search_equals_brute_force(case, name):
         for share in (0.0, 0.1, 1.0):
             limit = int(share * len(records))
             expected = brute(nodes, models, objective, limit)
-            checker = Checker(records, models, objective, limit, ("s",))
-            found = search(checker, (0,) * len(top), top)
+            evaluator = NodeEvaluator(records, models, objective, limit, ("s",))
+            found = search(evaluator, (0,) * len(top), top)
             got = None if found.best is None else found.best.score
             assert found.optimal
             assert same(got, expected), (name, loss, share, got, expected)
@@ -179,11 +179,11 @@ def test_no_bound_exceeds_what_it_bounds(case, name):
     makers = {text: build("loss", text).objective for text in LOSSES} | REFERENCE
     for loss, make in makers.items():
         for share in (0.1, 1.0):
-            checker = Checker(records, models, make(records.domain), int(share * len(records)), ("s",))
-            every = [checker.check(levels) for levels in every_node(records)]
-            done = _Enumerated(checker, (0,) * len(top), top, len(every))
+            evaluator = NodeEvaluator(records, models, make(records.domain), int(share * len(records)), ("s",))
+            every = [evaluator.evaluate(levels) for levels in every_node(records)]
+            done = _Enumerated(evaluator, (0,) * len(top), top, len(every))
             for node in range(len(every)):  # tell it everything there is to know
-                done._look(node)
+                done._evaluate(node)
                 done.open[:] = True
             for node, check in enumerate(every):
                 score = np.atleast_1d(check.measure)
@@ -203,8 +203,8 @@ def test_large_lattices_end_at_the_same_node_when_time_allows(case, loss):
     objective = build("loss", loss).objective(records.domain)
     top = tuple(records.domain.height(j) for j in range(len(records.domain)))
     for limit in (0, 5, len(records)):
-        checker = Checker(records, models, objective, limit)
-        found = descend(checker, (0,) * len(top), top, len(nodes), Budget())
+        evaluator = NodeEvaluator(records, models, objective, limit)
+        found = descend(evaluator, (0,) * len(top), top, len(nodes), Budget())
         assert found.optimal
         assert same(found.best.score, brute(nodes, models, objective, limit))
 
@@ -217,12 +217,12 @@ def test_a_search_cut_short_gives_an_honest_bound(case):
     truth = brute(nodes, models, objective, 5)
     for most in (1, 2, 4):
         for found in (
-            search(Checker(records, models, objective, 5), (0,) * len(top), top, most=most),
-            descend(Checker(records, models, objective, 5), (0,) * len(top), top, 0, Budget(nodes=most)),
+            search(NodeEvaluator(records, models, objective, 5), (0,) * len(top), top, most=most),
+            descend(NodeEvaluator(records, models, objective, 5), (0,) * len(top), top, 0, Budget(nodes=most)),
         ):
             assert found.bound <= truth + 1e-12
             assert found.best is None or found.best.score >= truth - 1e-12
-            assert len(found.checks) <= most
+            assert len(found.evaluations) <= most
             if not found.optimal:
                 assert found.bound < np.inf
 
@@ -232,8 +232,8 @@ def test_level_ranges_are_respected(case):
     top = tuple(records.domain.height(j) for j in range(len(records.domain)))
     low = tuple(min(1, t) for t in top)
     objective = build("loss", "domain-loss()").objective(records.domain)
-    found = search(Checker(records, [build("model", "k-anonymity(k=2)")], objective, 3), low, top)
-    assert all(np.all(np.array(check.levels) >= low) for check in found.checks)
+    found = search(NodeEvaluator(records, [build("model", "k-anonymity(k=2)")], objective, 3), low, top)
+    assert all(np.all(np.array(check.levels) >= low) for check in found.evaluations)
 
 
 def test_a_tie_goes_to_the_finer_node():
@@ -241,7 +241,7 @@ def test_a_tie_goes_to_the_finer_node():
     records = instance(1)
     objective = build("loss", "suppression()").objective(records.domain)
     top = tuple(records.domain.height(j) for j in range(len(records.domain)))
-    found = search(Checker(records, [build("model", "k-anonymity(k=1)")], objective, 0), (0,) * len(top), top)
+    found = search(NodeEvaluator(records, [build("model", "k-anonymity(k=1)")], objective, 0), (0,) * len(top), top)
     assert found.best.levels == (0,) * len(top)
 
 
@@ -253,11 +253,13 @@ def test_a_tie_goes_to_a_finer_node_that_was_judged_before():
     records = Records(domain, codes, {"s": Sensitive(codes[:, 0].copy(), 2)})
     objective = build("loss", "majority-loss(target=s)").objective(domain)
     for limit in (0, 3):
-        done = _Enumerated(Checker(records, [build("model", "k-anonymity(k=2)")], objective, limit), (0, 0), (1, 1), 4)
+        done = _Enumerated(
+            NodeEvaluator(records, [build("model", "k-anonymity(k=2)")], objective, limit), (0, 0), (1, 1), 4
+        )
         for node in (1, 0, 2, 3):  # the coarser of the two best nodes first
-            done._look(node)
+            done._evaluate(node)
         assert done.best.levels == (0, 1)
-        done._settle(Budget())
+        done._prefer_finest(Budget())
         assert done.best.levels == (0, 0)
 
 
@@ -280,7 +282,7 @@ def test_a_loss_counts_records_where_persons_repeat():
     codes = np.array([[0], [0], [0], [1], [1]], dtype=np.int32)
     records = Records(domain, codes, person=np.array([7, 7, 8, 8, 9], dtype=np.int32))
     objective = build("loss", "discernibility()").objective(domain)
-    check = Checker(records, [build("model", "k-anonymity(k=2)")], objective, 0).check((0,))
+    check = NodeEvaluator(records, [build("model", "k-anonymity(k=2)")], objective, 0).evaluate((0,))
     assert check.holds  # two persons in each class
     assert check.score == 9 + 4  # three and two records
 
@@ -291,7 +293,7 @@ def test_targets_are_those_of_the_most_demanding_member():
     objective = build("loss", "domain-loss()").objective(domain)
     for target, expected in (([3, 1, 1, 2, 1], (0,)), ([4, 1, 1, 2, 1], (1,)), ([6, 1, 1, 1, 1], None)):
         records = Records(domain, codes, target=np.array(target))
-        found = search(Checker(records, [build("model", "k-anonymity(k=1)")], objective, 0), (0,), (1,))
+        found = search(NodeEvaluator(records, [build("model", "k-anonymity(k=1)")], objective, 0), (0,), (1,))
         assert (None if found.best is None else found.best.levels) == expected
 
 
@@ -319,6 +321,6 @@ def test_a_large_lattice_is_not_refused(monkeypatch):
     records = instance(2)
     objective = build("loss", "domain-loss()").objective(records.domain)
     top = tuple(records.domain.height(j) for j in range(len(records.domain)))
-    found = search(Checker(records, [build("model", "k-anonymity(k=3)")], objective, 5), (0,) * len(top), top)
+    found = search(NodeEvaluator(records, [build("model", "k-anonymity(k=3)")], objective, 5), (0,) * len(top), top)
     assert found.optimal
     assert found.best is not None

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.search.random_lattices import every_node, instance
 
 from celosia.models import KAnonymity, LDiversity
-from celosia.search.lattice.check import Checker
+from celosia.search import local
+from celosia.search.lattice.evaluator import NodeEvaluator
 from celosia.search.lattice.objective import ColumnObjective
-from celosia.search.local import local
-from celosia.search.local.local import LocalSearch, in_order, scaled_shares
+from celosia.search.local import LocalSearch, nodes_by_loss, scaled_shares
 from celosia.search.partition.tree_merge import merge
 
 seeds = st.integers(0, 10**6)
@@ -31,7 +31,7 @@ def test_nodes_come_by_their_loss_each_once(enumerated, seed):
     top = tuple(domain.height(j) for j in range(len(domain)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local, "ENUMERATED", enumerated)
-        ordered = list(in_order(domain, costs, (0,) * len(top), top))
+        ordered = list(nodes_by_loss(domain, costs, (0,) * len(top), top))
     assert sorted(levels for _, levels in ordered) == sorted(every_node(records))
     losses = [loss for loss, _ in ordered]
     assert all(a <= b + 1e-12 for a, b in pairwise(losses))
@@ -63,10 +63,10 @@ def test_every_class_holds_and_the_loss_is_that_of_its_cells(model, seed, limit)
     nothing = ColumnObjective(
         tuple(np.zeros(domain.height(j) + 1) for j in range(len(domain))), lambda x: x.sum(axis=-1)
     )
-    checker = Checker(records, [model], nothing, 0)
+    evaluator = NodeEvaluator(records, [model], nothing, 0)
     top = tuple(domain.height(j) for j in range(len(domain)))
-    result = LocalSearch(checker, (0,) * len(top), top).run(None, limit)
-    place = result.place[checker.tables.group]
+    result = LocalSearch(evaluator, (0,) * len(top), top).run(None, limit)
+    place = result.place[evaluator.tables.group]
     costs, lost = scaled_shares(domain), 0.0
     cells = {}
     for row, own, code in zip(

@@ -68,12 +68,12 @@ def random_axes(rng, n, kinds):
         size = int(rng.integers(1, 6))
         codes = rng.integers(0, size, n).astype(np.int32)
         if kind == "ordered":
-            axes.append(Axis.ordered(codes, np.sort(rng.random(size))))
+            axes.append(Axis.from_numbers(codes, np.sort(rng.random(size))))
         elif kind == "tree":
             parent = rng.integers(0, 3, size)
-            axes.append(Axis.tree(codes, np.stack([np.arange(size), parent, np.zeros(size, int)])))
+            axes.append(Axis.from_tree(codes, np.stack([np.arange(size), parent, np.zeros(size, int)])))
         else:
-            axes.append(Axis.labels(codes, size))
+            axes.append(Axis.from_labels(codes, size))
     return axes
 
 
@@ -133,31 +133,31 @@ def test_targets_persons_and_requirements(seed, kinds):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(6, 40))
     axes = random_axes(rng, n, kinds)
-    wish = rng.integers(1, 5, n)
+    setting = rng.integers(1, 5, n)
     person = rng.integers(0, n, n).astype(np.int32)
     value = rng.integers(0, 3, n).astype(np.int32)
-    counted = Groups(n, {"s": Sensitive(value, 3)}, person, wish)
+    counted = Groups(n, {"s": Sensitive(value, 3)}, person, setting)
 
     def allowed(part):
-        return len(set(person[part])) >= max(2, max(wish[part]))
+        return len(set(person[part])) >= max(2, max(setting[part]))
 
     def varied(records, group):
         return counted.counts(records, group).of("s").distinct >= 2
 
-    label = labels(axes, 2, targets=wish, person=person)
+    label = labels(axes, 2, targets=setting, person=person)
     assert same(label, slow(axes, list(range(n)), allowed, least=2))
-    label = labels(axes, 2, targets=wish, person=person, judge=varied)
+    label = labels(axes, 2, targets=setting, person=person, judge=varied)
     groups = [np.flatnonzero(label == g) for g in np.unique(label)]
     assert len(groups) == 1 or all(allowed(g) and len(set(value[g])) >= 2 for g in groups)
 
 
 def test_by_hand():
     # 1 1 2 3 3 3: the middle lies behind the third; the nearest border is there, and both sides hold 3
-    axis = Axis.ordered(np.array([0, 0, 1, 2, 2, 2], np.int32), np.array([1.0, 2.0, 3.0]))
+    axis = Axis.from_numbers(np.array([0, 0, 1, 2, 2, 2], np.int32), np.array([1.0, 2.0, 3.0]))
     assert labels([axis], 3).tolist() == [0, 0, 0, 1, 1, 1]
     assert labels([axis], 4).tolist() == [0] * 6
     # 1 2 2 2 2: behind the median lies the end, so the plain median gives nothing; the nearest cut leaves 1 | 4
-    axis = Axis.ordered(np.array([0, 1, 1, 1, 1], np.int32), np.array([1.0, 2.0]))
+    axis = Axis.from_numbers(np.array([0, 1, 1, 1, 1], np.int32), np.array([1.0, 2.0]))
     assert labels([axis], 1, nearest=False).tolist() == [0] * 5
     assert labels([axis], 1).tolist() == [0, 1, 1, 1, 1]
     # when not strict the twos fall on both sides
@@ -165,12 +165,12 @@ def test_by_hand():
 
 
 def test_one_record_one_value_and_missing():
-    axis = Axis.ordered(np.zeros(1, np.int32), np.array([7.0]))
+    axis = Axis.from_numbers(np.zeros(1, np.int32), np.array([7.0]))
     assert labels([axis], 5).tolist() == [0]
-    assert labels([Axis.labels(np.zeros(4, np.int32), 1)], 1).tolist() == [0] * 4
-    gap = Axis.ordered(np.array([0, 0, -1, -1], np.int32), np.array([5.0]))
+    assert labels([Axis.from_labels(np.zeros(4, np.int32), 1)], 1).tolist() == [0] * 4
+    gap = Axis.from_numbers(np.array([0, 0, -1, -1], np.int32), np.array([5.0]))
     assert labels([gap], 2).tolist() == [0, 0, 1, 1]
-    tree = Axis.tree(np.array([0, 1, -1, -1], np.int32), np.array([[0, 1], [0, 0]]))
+    tree = Axis.from_tree(np.array([0, 1, -1, -1], np.int32), np.array([[0, 1], [0, 0]]))
     assert labels([tree], 2).tolist() == [0, 0, 0, 0]  # its three children have 1, 1 and 2 records
     assert labels([tree], 1).tolist() == [0, 1, 2, 2]
 
@@ -183,10 +183,10 @@ def test_tree_order_keeps_subtrees_together():
 
 
 def test_weight_moves_the_cut():
-    a = Axis.ordered(np.array([0, 0, 1, 1], np.int32), np.array([0.0, 1.0]))
-    b = Axis.ordered(np.array([0, 1, 0, 1], np.int32), np.array([0.0, 1.0]))
+    a = Axis.from_numbers(np.array([0, 0, 1, 1], np.int32), np.array([0.0, 1.0]))
+    b = Axis.from_numbers(np.array([0, 1, 0, 1], np.int32), np.array([0.0, 1.0]))
     assert labels([a, b], 2).tolist() == [0, 0, 1, 1]
-    heavy = Axis.ordered(b.codes, np.array([0.0, 1.0]), weight=2.0)
+    heavy = Axis.from_numbers(b.codes, np.array([0.0, 1.0]), weight=2.0)
     assert labels([a, heavy], 2).tolist() == [0, 1, 0, 1]
 
 
@@ -195,7 +195,7 @@ def test_wide_codes_use_the_other_sort(n):
     rng = np.random.default_rng(3)
     x = np.sort(rng.random(5 * n))
     codes = rng.integers(0, 5 * n, n).astype(np.int32)
-    label = labels([Axis.ordered(codes, x)], 5)
+    label = labels([Axis.from_numbers(codes, x)], 5)
     order = np.argsort(codes, kind="stable")
     assert (np.diff(codes[order]) >= 0).all()
     groups = label[order]

@@ -37,7 +37,7 @@ class Tree:
     @classmethod
     def _read(cls, table: Table, columns: tuple[str, ...]) -> Tree:
         from celosia.hierarchy import texts
-        from celosia.search.cells.blank_places import first_rows, row_ids
+        from celosia.search.cells.blank_places import first_positions, row_ids
 
         if len(columns) == 1:
             levels = table.levels(columns[0])
@@ -56,7 +56,7 @@ class Tree:
             coded = [table.codes(name) for name in columns]
             codes = np.column_stack([column for column, _ in coded])
             leaf = row_ids(codes)
-            path = codes[first_rows(leaf)]
+            path = codes[first_positions(leaf)]
             depths = range(path.shape[1], 0, -1)
             nodes = np.stack([row_ids(path[:, :d]) for d in depths])
             text = [[*texts(values), None] for _, values in coded]  # the code of a missing value is -1

@@ -120,7 +120,10 @@ class DomainLoss(SearchObjective, Loss):
         for j in range(len(domain)):
             low, scale = _scale(g, domain.size(j))
             shares = [domain.share(j, level) for level in range(domain.height(j) + 1)]
-            sums = [g * float(share @ domain.frequency(j, at)) + s * domain.gone for at, share in enumerate(shares)]
+            sums = [
+                g * float(share @ domain.frequency(j, at)) + s * domain.suppressed_before
+                for at, share in enumerate(shares)
+            ]
             base.append(np.array([max(0.0, (x / max(1, domain.n) - low) / scale) for x in sums]))
             extra.append(tuple((share + s * (1 - share) - g * share) / scale / max(1, domain.n) for share in shares))
             held.append(tuple(shares))
@@ -130,7 +133,7 @@ class DomainLoss(SearchObjective, Loss):
             tuple(extra),
             digits=10,
             ranked=self.aggregate == "rank",
-            held=tuple(held),
+            kept_loss=tuple(held),
             additive=self._additive(weight),
             weighted=balanced,
         )

@@ -80,7 +80,7 @@ class NonUniformEntropy(SearchObjective, Loss):
             present = a > 0
             certain = float((a[present] * np.log2(a[present])).sum())
             largest = domain.searched * np.log2(max(1, domain.searched)) - certain
-            before = 0.0 if self.as_arx else domain.gone * np.log2(max(1, domain.searched))
+            before = 0.0 if self.as_arx else domain.suppressed_before * np.log2(max(1, domain.searched))
             scale = 1.0 if not self.normalised else 1 / (largest * len(domain)) if largest > 0 else 0.0
             bits, more = [], []
             for level in range(domain.height(j) + 1):

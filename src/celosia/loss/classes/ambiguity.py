@@ -58,7 +58,7 @@ class Ambiguity(SearchObjective, Loss):
             [domain.share(j, at) * domain.size(j) for at in range(domain.height(j) + 1)] for j in range(len(domain))
         ]
         largest = float(np.prod([float(domain.size(j)) for j in range(len(domain))]))
-        n, before = domain.searched, domain.gone * largest
+        n, before = domain.searched, domain.suppressed_before * largest
         cells = cell_numbers(areas)
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:

@@ -67,8 +67,8 @@ class AverageClassSize(SearchObjective, Loss):
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:  # noqa: ARG001
             several, rest = split_by_size(classes.size, classes.least)
-            count = int(np.count_nonzero(kept)) + (0 if kept.all() and not domain.gone else 1)
-            most = several + rest / max(1, classes.least) + (1 if rest or domain.gone else 0)
+            count = int(np.count_nonzero(kept)) + (0 if kept.all() and not domain.suppressed_before else 1)
+            most = several + rest / max(1, classes.least) + (1 if rest or domain.suppressed_before else 0)
             return Measures(-count, -most, rest / max(1, classes.least))
 
         def loss(measured: float) -> float:

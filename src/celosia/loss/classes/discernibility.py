@@ -49,7 +49,7 @@ class Discernibility(SearchObjective, Loss):
         from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Measures
 
         n, searched = float(max(1, domain.n)), float(max(1, domain.searched))
-        before = n * domain.gone
+        before = n * domain.suppressed_before
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
             size = classes.size.astype(np.float64)

@@ -82,17 +82,17 @@ class KullbackLeibler(SearchObjective, Loss):
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
             inside, whole, room, lost = spread_bits(cells(classes), classes.size, kept, certain, logs, n, largest)
-            share = (lost + domain.gone) / n
+            share = (lost + domain.suppressed_before) / n
             score = inside / n + (share * (largest - float(np.log2(share))) if share else 0.0)
             return Measures(score, whole / n, room / n)
 
         def settle(finest: ClassCounts) -> Callable[[float], float]:
-            p = _present(finest.size, domain.gone) / n
+            p = _present(finest.size, domain.suppressed_before) / n
             entropy = float(-p @ np.log2(p))
             return lambda spent: max(0.0, round(spent - entropy, 12))
 
         columns = ColumnObjective(base, lambda x: np.asarray(x.sum(axis=-1) - 1e-9, dtype=np.float64))
-        return ClassObjective(measure, columns, gap_adds=False, settle=settle)
+        return ClassObjective(measure, columns, gap_adds=False, fit_scale=settle)
 
 
 def _present(counts: NDArray[np.int64], gone: int) -> NDArray[np.int64]:

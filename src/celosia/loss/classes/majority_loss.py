@@ -72,7 +72,9 @@ class MajorityLoss(SearchObjective, Loss):
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
             counts = classes.of(self.target)
             inside, whole, lost, sure = minorities(counts.start, counts.count, classes.size, kept, certain)
-            return Measures((inside + lost + domain.gone) / n, (whole + domain.gone) / n, sure / n)
+            return Measures(
+                (inside + lost + domain.suppressed_before) / n, (whole + domain.suppressed_before) / n, sure / n
+            )
 
         return ClassObjective(measure, needs=() if self.target is None else (self.target,), codes=False)
 

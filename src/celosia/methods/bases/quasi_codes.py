@@ -209,7 +209,7 @@ def _level_maps(
         rows=tuple(column.rows for column in columns),
         sizes=tuple(max(1, len(column.levels.domain)) for column in columns),
         hierarchies=tuple(column.levels for column in columns),
-        gone=gone,
+        suppressed_before=gone,
         table=table,
     )
 

@@ -30,8 +30,8 @@ from celosia.parts import (
     search_hints,
 )
 from celosia.search.lattice.aggregates import with_aggregates
-from celosia.search.lattice.check import Checker
-from celosia.search.lattice.explanation import explored, how_good
+from celosia.search.lattice.evaluator import NodeEvaluator
+from celosia.search.lattice.explanation import lattice_record, search_quality
 from celosia.search.lattice.lattice import ENUMERATED, SearchResult, search
 from celosia.search.lattice.objective import SUM, ColumnObjective, LevelMaps, Objective
 from celosia.table import Outcome
@@ -55,7 +55,7 @@ class LevelLattice:
     """The combinations of levels of a table's quasi-identifiers, and what judges them."""
 
     coded: QuasiCodes
-    checker: Checker
+    evaluator: NodeEvaluator
     lower: tuple[int, ...]
     upper: tuple[int, ...]
 
@@ -135,28 +135,28 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Search, generalise, suppress."""
         lattice = self.lattice(table)
-        coded, checker, lower, upper = lattice.coded, lattice.checker, lattice.lower, lattice.upper
+        coded, evaluator, lower, upper = lattice.coded, lattice.evaluator, lattice.lower, lattice.upper
         seconds = self.budget_seconds
         if seconds is None and self.budget_nodes is None:
             seconds = patience(lower, upper)
-        result = search(checker, lower, upper, seconds=seconds, most=self.budget_nodes, rng=stream.rng)
+        result = search(evaluator, lower, upper, seconds=seconds, most=self.budget_nodes, rng=stream.rng)
         if result.best is None:
-            raise RequirementError(impossible(self.name, self.require, checker, result, self.target is not None))
+            raise RequirementError(impossible(self.name, self.require, evaluator, result, self.target is not None))
         private = _private(coded, result)
-        evidence = _evidence(coded, checker.objective, result, may_suppress=checker.limit > 0)
+        evidence = _evidence(coded, evaluator.objective, result, may_suppress=evaluator.limit > 0)
         if coded.by_class:
-            change = self._by_class(coded, checker, result.best.levels)
-            del lattice, coded, checker  # what was counted for the search may be most of what is in memory
+            change = self._by_class(coded, evaluator, result.best.levels)
+            del lattice, coded, evaluator  # what was counted for the search may be most of what is in memory
             done = change(table)
         else:
-            done = self._by_record(table, coded, checker, result.best.levels)
+            done = self._by_record(table, coded, evaluator, result.best.levels)
         if self.aggregate:
             private.pop("transformation")  # the value of a class belongs to its records, not to new ones
         return Outcome(done, evidence, private)
 
-    def _by_record(self, table: Table, coded: QuasiCodes, checker: Checker, levels: Sequence[int]) -> Table:
+    def _by_record(self, table: Table, coded: QuasiCodes, evaluator: NodeEvaluator, levels: Sequence[int]) -> Table:
         """Give each record its labels, or suppress it."""
-        kept, label = checker.kept_records(tuple(levels))
+        kept, label = evaluator.kept_records(tuple(levels))
         hidden = ~coded.active
         hidden[coded.active] = ~kept
         changed = {
@@ -173,11 +173,11 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
         done = table.replace(changed) if changed else table
         return self.suppressed(done, hidden) if hidden.any() else done
 
-    def _by_class(self, coded: QuasiCodes, checker: Checker, levels: Sequence[int]) -> Callable[[Table], Table]:
+    def _by_class(self, coded: QuasiCodes, evaluator: NodeEvaluator, levels: Sequence[int]) -> Callable[[Table], Table]:
         """The same in the engine: a small table of labels per column, and the classes whose records are suppressed."""
         import polars as pl
 
-        kept, _ = checker.kept_records(tuple(levels))
+        kept, _ = evaluator.kept_records(tuple(levels))
         chosen = list(zip(coded.columns, levels, strict=True))
         labels = {c.name: (c.values, c.labels[level - 1]) for c, level in chosen if level > 0}
         hidden = None if kept.all() else pl.DataFrame([c.label(level, c.codes[~kept]) for c, level in chosen]).unique()
@@ -210,9 +210,9 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
         )
         objective = self._objective(coded.domain)
         limit = int(self.suppress * len(coded.records) * (1 + 1e-12))
-        checker = Checker(coded.records, self.require, objective, limit, counted)
+        evaluator = NodeEvaluator(coded.records, self.require, objective, limit, counted)
         lower, upper = level_range(self.name, coded, {**self.levels, **dict.fromkeys(self.aggregate, 1)})
-        return LevelLattice(coded, checker, lower, upper)
+        return LevelLattice(coded, evaluator, lower, upper)
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
         """Give new records the labels of the levels that were found."""
@@ -310,10 +310,12 @@ def patience(lower: Sequence[int], upper: Sequence[int]) -> float | None:
     return PATIENCE if nodes > ENUMERATED else None
 
 
-def unmet(require: Sequence[Model], checker: Checker, levels: tuple[int, ...]) -> tuple[int, list[tuple[Model, str]]]:
+def unmet(
+    require: Sequence[Model], evaluator: NodeEvaluator, levels: tuple[int, ...]
+) -> tuple[int, list[tuple[Model, str]]]:
     """How many classes there are at these levels, and each requirement that they do not meet, with the reason."""
-    table = checker.tables.at(levels)
-    counts = checker.tables.counts(table, table.sums[:, 0] > 0)
+    table = evaluator.tables.at(levels)
+    counts = evaluator.tables.counts(table, table.sums[:, 0] > 0)
     return len(counts), [
         (model, f"{describe(model)} cannot be met, the nearest reachable value is {model.score(counts):g}")
         for model in require
@@ -321,12 +323,14 @@ def unmet(require: Sequence[Model], checker: Checker, levels: tuple[int, ...]) -
     ]
 
 
-def impossible(who: str, require: Sequence[Model], checker: Checker, result: SearchResult, targeted: bool) -> str:
+def impossible(
+    who: str, require: Sequence[Model], evaluator: NodeEvaluator, result: SearchResult, targeted: bool
+) -> str:
     """Say which requirement cannot be met, and the nearest value that can be reached."""
-    n = len(checker.records)
-    classes, short = unmet(require, checker, result.upper)
+    n = len(evaluator.records)
+    classes, short = unmet(require, evaluator, result.upper)
     reasons = [f"{model.name}: {reason}" for model, reason in short]
-    least = min((check.suppressed for check in result.checks), default=n)
+    least = min((check.suppressed for check in result.evaluations), default=n)
     if not reasons:
         names = " and ".join(model.name for model in require)
         together = " with the targets of the records" if targeted else ""
@@ -348,13 +352,13 @@ def _evidence(coded: QuasiCodes, objective: Objective, result: SearchResult, *, 
         "suppressed": best.suppressed,
         "optimal": result.optimal,
         "bound": result.bound if isinstance(result.bound, tuple) or np.isfinite(result.bound) else None,
-        "checked": len(result.checks),
+        "checked": len(result.evaluations),
         "lattice": result.nodes,
-        "search": how_good(
+        "search": search_quality(
             complete=result.optimal,
             score=best.score,
             bound=result.bound,
-            judged=len(result.checks),
+            judged=len(result.evaluations),
             spans=[high - low + 1 for low, high in zip(result.lower, result.upper, strict=True)],
             may_suppress=may_suppress,
         ),
@@ -385,5 +389,5 @@ def _private(coded: QuasiCodes, result: SearchResult) -> dict[str, Any]:
                 for column, level in zip(coded.columns, best.levels, strict=True)
             },
         },
-        "lattice": explored(result, coded.domain.names),
+        "lattice": lattice_record(result, coded.domain.names),
     }

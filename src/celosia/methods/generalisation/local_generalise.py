@@ -14,11 +14,11 @@ from celosia.methods.bases.relabelling import by_class
 from celosia.methods.bases.suppressing import _SuppressingMethod
 from celosia.methods.generalisation.generalise import level_range, patience, unmet
 from celosia.parts import Model, PersonUnit, describe, search_hints
-from celosia.search.lattice.check import Checker
-from celosia.search.lattice.explanation import how_good
+from celosia.search.lattice.evaluator import NodeEvaluator
+from celosia.search.lattice.explanation import search_quality
 from celosia.search.lattice.objective import ColumnObjective
 from celosia.search.lattice.tables import Levels
-from celosia.search.local.local import LocalResult, LocalSearch
+from celosia.search.local import LocalResult, LocalSearch
 from celosia.table import STAR, Outcome
 from celosia.table.targets import Target, targets, wished
 
@@ -87,26 +87,26 @@ class LocalGeneralise(_SuppressingMethod):
         nothing = ColumnObjective(
             tuple(np.zeros(domain.height(j) + 1) for j in range(len(domain))), lambda x: x.sum(axis=-1)
         )
-        checker = Checker(coded.records, self.require, nothing, 0)
+        evaluator = NodeEvaluator(coded.records, self.require, nothing, 0)
         weights = domain.importance if self.weights else None
         limit = int(self.suppress * len(coded.records) * (1 + 1e-12))
         seconds = patience(lower, upper) if self.budget_seconds is None else self.budget_seconds
-        search = LocalSearch(checker, lower, upper, weights, [_stars(column) for column in coded.columns])
+        search = LocalSearch(evaluator, lower, upper, weights, [_stars(column) for column in coded.columns])
         result = search.run(seconds, limit)
         if result.suppressed > limit or result.suppressed == len(coded.records):
             late = "" if result.finished else f" The search was stopped after {seconds:g} s; give more budget_seconds."
-            raise RequirementError(_too_many(self.require, checker, upper, result.suppressed) + late)
-        done = _written(table, coded, checker, result)
-        cells = _cells(coded, checker, result)
+            raise RequirementError(_too_many(self.require, evaluator, upper, result.suppressed) + late)
+        done = _written(table, coded, evaluator, result)
+        cells = _cells(coded, evaluator, result)
         hidden = ~coded.active
-        hidden[coded.active] = result.hidden[checker.tables.group]
+        hidden[coded.active] = result.hidden[evaluator.tables.group]
         if not all(search_hints(model).monotone_generalisation for model in self.require):
             hidden |= self._broken(done, hidden)
             if int(hidden[coded.active].sum()) > limit:
-                raise RequirementError(_too_many(self.require, checker, upper, int(hidden[coded.active].sum())))
+                raise RequirementError(_too_many(self.require, evaluator, upper, int(hidden[coded.active].sum())))
         if hidden.any():
             done = self.suppressed(done, hidden)
-        facts = _evidence(coded, checker, result, lower, upper, may_suppress=limit > 0) | {
+        facts = _evidence(coded, evaluator, result, lower, upper, may_suppress=limit > 0) | {
             "suppressed": int(hidden[coded.active].sum())
         }
         return Outcome(done, facts, {"transformation": _transformation(coded, result, cells)})
@@ -122,9 +122,9 @@ class LocalGeneralise(_SuppressingMethod):
         return broken
 
 
-def _written(table: Table, coded: QuasiCodes, checker: Checker, result: LocalResult) -> Table:
+def _written(table: Table, coded: QuasiCodes, evaluator: NodeEvaluator, result: LocalResult) -> Table:
     """The table with each record's cells at the levels of its class."""
-    place = result.place[checker.tables.group]
+    place = result.place[evaluator.tables.group]
     changed: dict[str, pl.Series] = {}
     for j, column in enumerate(coded.columns):
         levels = np.zeros(len(table), dtype=np.int64)
@@ -143,12 +143,12 @@ def _stars(column: QuasiColumn) -> NDArray[np.bool_]:
     return np.asarray((cells == STAR).fill_null(value=False).to_numpy(), dtype=np.bool_).reshape(shape)
 
 
-def _cells(coded: QuasiCodes, checker: Checker, result: LocalResult) -> list[pl.Series]:
+def _cells(coded: QuasiCodes, evaluator: NodeEvaluator, result: LocalResult) -> list[pl.Series]:
     """The cells of each class, column by column."""
     first = np.full(len(result.levels), -1, dtype=np.int64)
     placed = np.flatnonzero(result.place >= 0)
     first[result.place[placed][::-1]] = placed[::-1]
-    codes = _codes_of(checker, first)
+    codes = _codes_of(evaluator, first)
     levels = result.levels.astype(np.int64)
     return [mixed(column, levels[:, j], codes[:, j]) for j, column in enumerate(coded.columns)]
 
@@ -165,9 +165,9 @@ def mixed(column: QuasiColumn, levels: NDArray[np.int64], codes: NDArray[np.int3
     return series
 
 
-def _too_many(require: tuple[Model, ...], checker: Checker, upper: tuple[int, ...], suppressed: int) -> str:
-    n = len(checker.records)
-    _, short = unmet(require, checker, upper)
+def _too_many(require: tuple[Model, ...], evaluator: NodeEvaluator, upper: tuple[int, ...], suppressed: int) -> str:
+    n = len(evaluator.records)
+    _, short = unmet(require, evaluator, upper)
     reason = (
         "; ".join(why for _, why in short)
         or " and ".join(describe(model) for model in require) + " cannot be met for every record"
@@ -177,15 +177,21 @@ def _too_many(require: tuple[Model, ...], checker: Checker, upper: tuple[int, ..
 
 
 def _evidence(
-    coded: QuasiCodes, checker: Checker, result: LocalResult, lower: Levels, upper: Levels, *, may_suppress: bool
+    coded: QuasiCodes,
+    evaluator: NodeEvaluator,
+    result: LocalResult,
+    lower: Levels,
+    upper: Levels,
+    *,
+    may_suppress: bool,
 ) -> dict[str, Any]:
     placed = result.place >= 0
-    records = np.bincount(result.place[placed], checker.tables.base.sums[placed, 0], len(result.levels))
+    records = np.bincount(result.place[placed], evaluator.tables.base.sums[placed, 0], len(result.levels))
     mean = {
         column.name: float(np.average(result.levels[:, j], weights=records)) for j, column in enumerate(coded.columns)
     }
     domain = coded.domain
-    score = (result.loss * domain.searched + domain.gone) / max(1, domain.n)
+    score = (result.loss * domain.searched + domain.suppressed_before) / max(1, domain.n)
     return {
         "score": score,
         "granularity": 1 - score,
@@ -195,7 +201,7 @@ def _evidence(
         "nodes": len(np.unique(result.levels, axis=0)),
         "checked": result.nodes,
         "finished": result.finished,
-        "search": how_good(
+        "search": search_quality(
             complete=result.finished,
             score=result.loss,
             bound=None,
@@ -219,8 +225,8 @@ def _transformation(coded: QuasiCodes, result: LocalResult, cells: list[pl.Serie
     return {"columns": list(coded.domain.names), "labels": labels, "classes": classes}
 
 
-def _codes_of(checker: Checker, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+def _codes_of(evaluator: NodeEvaluator, rows: NDArray[np.int64]) -> NDArray[np.int32]:
     from celosia.kernels.search.lattice import unpack
 
-    lay = checker.tables.layout
-    return unpack(checker.tables.base.keys[rows], lay.word, lay.shift, lay.mask)
+    lay = evaluator.tables.layout
+    return unpack(evaluator.tables.base.keys[rows], lay.word, lay.shift, lay.mask)

@@ -182,7 +182,7 @@ class Mondrian(Requires, Method):
                 nearest=self.cut == "nearest",
                 targets=counted.target,
                 person=counted.person,
-                judge=(lambda records, group: counted.please(by_class, records, group)) if by_class else None,
+                judge=(lambda records, group: counted.accepted_groups(by_class, records, group)) if by_class else None,
             )
             if not counted.accepts(by_file, parted.label):
                 return None  # without a look at what the boxes show

@@ -83,18 +83,18 @@ class TreeGeneralise(Method):
         need = self._need(table)[kept]
         person = table.schema.person
         size = _sizes(leaf, nodes.shape[1], None if person is None else table.codes(person)[0][kept])
-        wish = np.full(nodes.shape[1], self.k, np.int64)
-        np.maximum.at(wish, leaf, need)
-        done, left = merge(nodes, size, wish, short_first=self.short_first)
+        setting = np.full(nodes.shape[1], self.k, np.int64)
+        np.maximum.at(setting, leaf, need)
+        done, left = merge(nodes, size, setting, short_first=self.short_first)
         top = next(v for v in range(len(names), 0, -1) if any(name != STAR for name in names[v - 1]) or v == 1)
         at_root = [c.level >= top for c in done]
         bare = self.labels == "parent" and set(table.schema.quasi) <= set(self.columns)
         if bare and any(at_root) and not (all(at_root) and self.rest == "refuse"):
             # a record that shows nothing but stars is suppressed, so that no class joins another there
-            below = merge(nodes[:top], size, wish, short_first=self.short_first)
+            below = merge(nodes[:top], size, setting, short_first=self.short_first)
             done, left = below if below[0] else (done, left)
         if left and self.rest == "refuse":
-            raise RequirementError(_refusal(size, wish, left, whole=not done))
+            raise RequirementError(_refusal(size, setting, left, whole=not done))
         shown = self._labels(done, nodes, names)
         new: dict[str, Any] = {}
         gone = np.zeros(len(table), np.bool_)
@@ -149,7 +149,7 @@ class TreeGeneralise(Method):
         Leaves are in path order. With several columns the labels of a level are those of the column of that
         level.
         """
-        from celosia.search.cells.blank_places import first_rows, row_ids
+        from celosia.search.cells.blank_places import first_positions, row_ids
 
         if len(self.columns) == 1:
             name = self.columns[0]
@@ -171,7 +171,7 @@ class TreeGeneralise(Method):
             coded = [table.codes(name) for name in self.columns]
             rows = np.column_stack([codes[kept] for codes, _ in coded]).astype(np.int64)
             codes = row_ids(rows)
-            path = rows[first_rows(codes)]
+            path = rows[first_positions(codes)]
             shown = [[*texts(values), None] for _, values in coded]  # the code of a missing value is -1
             text = [[shown[j][c] for c in path[:, j]] for j in reversed(range(len(shown)))]
         if len(np.unique(path[:, 0])) > 1:
@@ -221,11 +221,11 @@ class TreeGeneralise(Method):
 
 
 def _refusal(
-    size: Callable[[tuple[int, ...]], int], wish: NDArray[np.int64], left: Sequence[Class], *, whole: bool
+    size: Callable[[tuple[int, ...]], int], setting: NDArray[np.int64], left: Sequence[Class], *, whole: bool
 ) -> str:
     leaves = tuple(i for c in left for i in c.leaves)
     short = size(leaves)
-    asked = f"a class of {int(wish[list(leaves)].max())} is asked for"
+    asked = f"a class of {int(setting[list(leaves)].max())} is asked for"
     if whole:
         reason = f"{short} records remain at the root, but {asked}. At most {short} can be reached for them"
     else:

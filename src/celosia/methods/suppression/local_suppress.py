@@ -99,7 +99,7 @@ class LocalSuppress(Method):
         """Blank the cells and count again."""
         import polars as pl
 
-        from celosia.search.cells.suppression import blank_cells, joined
+        from celosia.search.cells.suppression import blank_cells, concatenate
 
         kept = ~table.suppressed_mask()
         # columns with few values first: among equal costs the search blanks the last ones
@@ -123,7 +123,7 @@ class LocalSuppress(Method):
         else:  # each stratum has owners of its own
             parts = [np.arange(len(codes))] if strata is None else [np.flatnonzero(strata == s) for s in set(strata)]
             seconds = None if self.budget_seconds is None else self.budget_seconds / max(1, len(parts))
-            result = joined(parts, [search(codes[rows], persons=persons[rows], seconds=seconds) for rows in parts])
+            result = concatenate(parts, [search(codes[rows], persons=persons[rows], seconds=seconds) for rows in parts])
         gone = np.zeros((len(table), len(names)), np.bool_)
         gone[kept] = result.cells
         hit = {name: gone[:, j] for j, name in enumerate(names)}

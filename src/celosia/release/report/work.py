@@ -55,7 +55,7 @@ def step_told(step: Mapping[str, Any], w: Mapping[str, Any], language: str) -> d
 
 def lattice_told(lattice: Mapping[str, Any], w: Mapping[str, Any], language: str) -> dict[str, Any]:
     """The explored lattice as a picture, the best alternatives, and the best loss by number of suppressed records."""
-    from celosia.search.lattice.drawing import lattice_svg
+    from celosia.search.lattice.diagram import lattice_svg
     from celosia.search.lattice.explanation import alternatives, suppression_curve
 
     def say(value: Any) -> str:

@@ -1,10 +1,11 @@
-"""Where records can go by losing cells, and whom they meet there, under a stated reading of missing values.
+"""Candidate moves of local suppression: which records become alike when which of their cells are blanked.
 
-Patterns are the distinct combinations of codes; a *place* is what a pattern becomes when the columns of a
-mask are blanked. Per mask one grouping tells which patterns meet at the same place.
+Patterns are the distinct combinations of codes; a *place* is the pattern that remains when the columns of a
+mask are blanked. One grouping per mask finds the patterns that share a place. How blanks count is the reading of
+missing values:
 
-- ``category``: a blank is a value. A record that leaves its small class needs ``k`` companions at its place;
-  records of large classes can be lent.
+- ``category``: a blank is a value. A record that leaves its small class needs ``k`` records at its new place;
+  large classes can spare some of theirs.
 - ``conservative``: a blanked record may be any complete one that it fits, but protects none of them. It needs
   ``k`` complete records of safe classes, or equally blanked ones.
 - ``wildcard``: a blanked record matches all that it fits, in both directions. Taken literally the fewest
@@ -31,9 +32,7 @@ Reading = Literal["category", "wildcard", "conservative"]
 Ints = NDArray[np.int64]
 
 SLACK = 2.0
-"""Cells more than its least cost that a pattern is offered, where records must meet (a wider choice saves
-little).
-"""
+"""Extra cost, in cells, up to which a pattern is offered places beyond its cheapest ones (more saves little)."""
 
 WAYS = 64
 """Cheapest sets of columns that are kept for each pattern, where one record can help many."""
@@ -42,13 +41,11 @@ PAIRS = 2_000_000
 """Lacking patterns times masks up to which a proof of the fewest cells is tried."""
 
 MASKS = 4096
-"""Sets of blanked columns that are looked at: all of them up to twelve columns, then the small ones and the
-full one.
-"""
+"""Sets of blanked columns that are tried: all of them up to twelve columns, else the small ones and the full one."""
 
 
 def row_ids(matrix: NDArray[np.integer]) -> Ints:
-    """Number the distinct rows of a matrix of codes (at least -1).
+    """Return the number of each row among the distinct rows of a matrix of codes (at least -1).
 
     >>> row_ids(np.array([[0, -1], [1, 0], [0, -1]])).tolist()
     [0, 1, 0]
@@ -69,10 +66,10 @@ def row_ids(matrix: NDArray[np.integer]) -> Ints:
     return (np.cumsum(seen) - 1)[ids]
 
 
-def first_rows(ids: Ints) -> Ints:
-    """Where each number of `row_ids` stands first.
+def first_positions(ids: Ints) -> Ints:
+    """Return the position of the first row with each number of :func:`row_ids`.
 
-    >>> first_rows(np.array([0, 1, 0, 2])).tolist()
+    >>> first_positions(np.array([0, 1, 0, 2])).tolist()
     [0, 1, 3]
     """
     first = np.zeros(int(ids.max(initial=-1)) + 1, np.int64)
@@ -81,7 +78,7 @@ def first_rows(ids: Ints) -> Ints:
 
 
 def frequencies(codes: NDArray[np.int32], counts: NDArray[np.number[Any]], reading: Reading) -> NDArray[np.float64]:
-    """Frequency of each distinct pattern under a reading of blanks."""
+    """Return the frequency of each distinct pattern under a reading of blanks."""
     from celosia.kernels.grouping.missing_frequencies import frequencies as compatible
 
     if reading == "category" or not len(codes):
@@ -90,7 +87,7 @@ def frequencies(codes: NDArray[np.int32], counts: NDArray[np.number[Any]], readi
 
 
 def person_counts(codes: NDArray[np.int32], pattern: Ints, person: Ints, reading: Reading) -> NDArray[np.float64]:
-    """Frequency of each distinct pattern in persons, from the different pairs of a pattern and a person."""
+    """Return the number of persons of each distinct pattern, from the distinct pairs of a pattern and a person."""
     from celosia.kernels.grouping.missing_frequencies import person_frequencies
 
     if reading == "category" or not len(codes):
@@ -100,9 +97,7 @@ def person_counts(codes: NDArray[np.int32], pattern: Ints, person: Ints, reading
 
 @dataclass(frozen=True)
 class Places:
-    """Which pattern may move where, at what cost, as the kernels read it; ``blank[e]`` is the mask of the
-    entry.
-    """
+    """Moves of patterns to places as sorted arrays for the kernels: an entry per pattern and place, with its cost."""
 
     start: Ints
     pattern: Ints
@@ -113,15 +108,15 @@ class Places:
 
     @classmethod
     def of(cls, place: Ints, pattern: Ints, cost: NDArray[np.float64], mask: Ints, patterns: int) -> Places:
-        """Sort entries by place and index them by pattern."""
+        """Build from entries in any order: sort by place, index by pattern."""
         order = np.lexsort((pattern, cost, place))
         place, pattern = place[order], pattern[order]
         start = np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)
         of_pattern = np.concatenate([[0], np.cumsum(np.bincount(pattern, minlength=patterns))]).astype(np.int64)
         return cls(start, pattern, cost[order], mask[order], of_pattern, np.argsort(pattern, kind="stable"))
 
-    def moves(self) -> Moves:
-        """As the kernels take them."""
+    def as_moves(self) -> Moves:
+        """Return the arrays as the kernels take them."""
         from celosia.kernels.search.local_suppression import Moves
 
         return Moves(self.start, self.pattern, self.cost, self.of_pattern, self.place_at)
@@ -135,7 +130,7 @@ class Places:
 def masks(
     blocks: Sequence[Sequence[int]], weights: Sequence[float] | NDArray[np.float64], columns: int
 ) -> NDArray[np.bool_]:
-    """All sets of columns to blank, cheapest first: unions of blocks of linked columns."""
+    """List the sets of columns to blank, cheapest first: unions of blocks of linked columns."""
     cost = [sum(weights[j] for j in block) for block in blocks]
     choices = [(sum(cost), tuple(range(len(blocks))))]
     for size in range(1, len(blocks)):
@@ -153,11 +148,10 @@ def masks(
 
 @dataclass(frozen=True)
 class Task:
-    """One question: distinct patterns (``-1``: blank), how many records have each, and which of them lack
-    company.
+    """One problem to solve: distinct patterns (``-1``: blank), their numbers of records, and those that are too rare.
 
-    ``lack`` is how many matches each lacking pattern is short of, ``k`` what a place must hold, ``masks`` the
-    sets of columns that may be blanked and ``weights`` what a cell of each column costs.
+    ``lack`` is the number of matches that each rare pattern is short of, ``k`` the number of records that a place
+    needs, ``masks`` the sets of columns that may be blanked and ``weights`` the cost of a cell of each column.
     """
 
     codes: NDArray[np.int32]
@@ -177,46 +171,43 @@ class Task:
         return frozenset(row.tobytes() for row in [*self.masks, np.zeros(self.masks.shape[1], np.bool_)])
 
     @cached_property
-    def together(self) -> NDArray[np.bool_]:
-        """Which columns are in every mask that another one is in: those linked to it, and itself."""
+    def linked_columns(self) -> NDArray[np.bool_]:
+        """Whether two columns are in the same masks, because they are linked (columns × columns)."""
         same: NDArray[np.bool_] = (self.masks[:, :, None] == self.masks[:, None, :]).all(axis=0)
         return same
 
     @property
     def spare(self) -> Ints:
-        """How many records of each pattern may join others although they lack nothing: a class that is large
-        enough keeps ``k``.
-        """
+        """Records of each pattern that may join rare ones: a class that is large enough keeps ``k``."""
         if self.reading != "category":
             return np.zeros(len(self.counts), np.int64)
         return np.where(self.lacking, 0, np.maximum(self.counts - self.k, 0))
 
 
-def targets(task: Task) -> NDArray[np.bool_]:
-    """The masks that patterns can end with: a set of columns to blank on top of what is already blank,
-    cheapest first.
-    """
+def target_masks(task: Task) -> NDArray[np.bool_]:
+    """Return the masks that patterns can end with, cheapest first: columns to blank and columns already blank."""
     present = np.unique(task.codes[task.lacking] < 0, axis=0)
     unions = np.concatenate([present, *((task.masks | row) for row in present)])
     unions = np.unique(unions, axis=0)
     return unions[np.argsort(unions @ task.weights, kind="stable")]
 
 
-def meet(task: Task, mask: NDArray[np.bool_], among: Ints) -> tuple[Ints, NDArray[np.float64]]:
-    """Of these patterns, those that can be blanked to the mask, and what that costs each."""
+def reachable(task: Task, mask: NDArray[np.bool_], among: Ints) -> tuple[Ints, NDArray[np.float64]]:
+    """Return those of the patterns that can be blanked to the mask, and the cost for each."""
     blank = task.codes[among] < 0
     more = mask & ~blank
     fits = (blank <= mask).all(axis=1)
     if blank.any():  # the rest must be what is left of a set of columns that may be blanked together
-        whole = more @ task.together
+        whole = more @ task.linked_columns
         listed = np.array([row.tobytes() in task.allowed for row in whole], np.bool_)
         fits &= (whole <= mask).all(axis=1) & (listed | (mask >= task.masks.any(axis=0)).all())
     return among[fits], (more[fits] @ task.weights).astype(np.float64)
 
 
 def wildcard_places(task: Task, ways: float = WAYS) -> tuple[Places, NDArray[np.bool_]]:
-    """Places where a lacking pattern would find company by itself at the least cost; with who else would gain
-    a match there.
+    """Return the cheapest places where a rare pattern has enough matches, and which entries are such by themselves.
+
+    The other entries are patterns that would gain a match there.
     """
     from celosia.kernels.grouping.missing_frequencies import frequencies as compatible
     from celosia.kernels.grouping.row_groups import group_rows
@@ -229,8 +220,8 @@ def wildcard_places(task: Task, ways: float = WAYS) -> tuple[Places, NDArray[np.
     with_blank = np.column_stack([task.codes, row_ids((task.codes < 0).astype(np.int32))]).astype(np.int32)
     parts: list[Entries] = []
     places = 0
-    for number, mask in enumerate(targets(task)):
-        members, cost = meet(task, mask, lacking)
+    for number, mask in enumerate(target_masks(task)):
+        members, cost = reachable(task, mask, lacking)
         open_ = (cost > 0) & (cost <= need[members] + 1e-9) & (proposed[members] < ways)
         if not open_.any():
             if np.isfinite(need[lacking]).all() and (cost > need[members] + 1e-9).all():
@@ -257,14 +248,14 @@ def wildcard_places(task: Task, ways: float = WAYS) -> tuple[Places, NDArray[np.
         keep = used[alike]
         parts.append(Entries(alike[keep] + places, members[keep], cost[keep], number, able[keep]))
         places += groups
-    return _places(parts, len(task.codes), need)
+    return _collect_places(parts, len(task.codes), need)
 
 
 def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
-    """Places where lacking patterns can meet, with those who can be lent, and what each place already holds.
+    """Return the places where rare patterns can gather, with the number of records that each place already holds.
 
     A pattern is offered the places that can be filled at its least cost, and those that cost up to ``slack``
-    cells more.
+    cells more. Entries of patterns that are not rare are records that large classes can spare.
     """
     from celosia.kernels.grouping.row_groups import group_rows
 
@@ -279,21 +270,23 @@ def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
     parts: list[Entries] = []
     base: list[Ints] = []
     places = 0
-    for number, mask in enumerate(targets(task)):
+    for number, mask in enumerate(target_masks(task)):
         if float(mask @ task.weights) - already > need[task.lacking].max() + slack:
             break
-        members, cost = meet(task, mask, among)
+        members, cost = reachable(task, mask, among)
         lacks = task.lacking[members] & (cost <= need[members] + slack)
         if not lacks.any():
             continue
         ids, groups = group_rows(task.codes, np.flatnonzero(~mask))
-        held = (blank == mask).all(axis=1) & ~task.lacking  # already published like this, and staying
+        held = (blank == mask).all(axis=1) & ~task.lacking  # already published like this, and not moved
         if task.reading == "conservative":
             held |= complete
         holds = np.bincount(ids, weights=task.counts * held, minlength=groups).astype(np.int64)
-        holds[ids[held]] = np.maximum(holds[ids[held]], task.k)  # who lacks nothing is company enough, rows or not
+        holds[ids[held]] = np.maximum(
+            holds[ids[held]], task.k
+        )  # a pattern that lacks nothing is enough, however many rows it has
         if task.reading == "conservative" and (mask >= full).all():
-            holds[:] = task.k  # nothing is observed: it could be anybody
+            holds[:] = task.k  # no value is observed: it matches every record
         # a class that is to move as a whole does not do so by staying
         moves = (cost > 0) | (task.counts[members] < task.k)
         reach = holds + np.bincount(ids[members], weights=offer[members] * moves, minlength=groups)
@@ -308,7 +301,7 @@ def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
         parts.append(Entries(place + places, members[keep], cost[keep], number, np.ones(len(place), np.bool_)))
         base.append(holds[used])
         places += len(used)
-    return _places(parts, len(task.codes), need)[0], np.concatenate([np.zeros(0, np.int64), *base])
+    return _collect_places(parts, len(task.codes), need)[0], np.concatenate([np.zeros(0, np.int64), *base])
 
 
 @dataclass(frozen=True)
@@ -322,8 +315,10 @@ class Entries:
     able: NDArray[np.bool_]
 
 
-def _places(parts: Sequence[Entries], patterns: int, need: NDArray[np.float64]) -> tuple[Places, NDArray[np.bool_]]:
-    """Put the entries of all masks together; only the cheapest ways of a pattern count as its own."""
+def _collect_places(
+    parts: Sequence[Entries], patterns: int, need: NDArray[np.float64]
+) -> tuple[Places, NDArray[np.bool_]]:
+    """Combine the entries of all masks; only the cheapest entries of a pattern make it safe by themselves."""
     place = np.concatenate([np.zeros(0, np.int64), *(part.place for part in parts)])
     pattern = np.concatenate([np.zeros(0, np.int64), *(part.pattern for part in parts)])
     cost = np.concatenate([np.zeros(0), *(part.cost for part in parts)])

@@ -1,4 +1,4 @@
-r"""Columns that are not generalised but replaced by one number per class: what that costs a loss over columns.
+r"""Cost of columns that are not generalised but replaced by one aggregate per class, in a loss over columns.
 
 A class that holds :math:`d` of the :math:`D` different values of the column loses the share :math:`d / D` of it for
 each of its records, and a suppressed record everything. (Prasser & Kohlmayer count microaggregation so in ARX.)
@@ -16,7 +16,7 @@ from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Le
 
 
 def with_aggregates(objective: ColumnObjective, domain: LevelMaps, columns: Mapping[int, str]) -> ClassObjective:
-    """Give the objective when columns (position → counted name) stand at their top to form classes, as aggregates."""
+    """Return the objective in which columns (position → counted name) are aggregated and form no classes."""
     n = max(1, domain.n)
     distinct = {name: max(1, int((domain.counts[j] > 0).sum())) for j, name in columns.items()}
     base = tuple(np.zeros_like(levels) if j in columns else levels for j, levels in enumerate(objective.base))
@@ -38,7 +38,7 @@ def with_aggregates(objective: ColumnObjective, domain: LevelMaps, columns: Mapp
             if j in columns:
                 name = columns[j]
                 held = classes.of(name).distinct / distinct[name]
-                x[j] = float((classes.size * np.where(kept, held, 1.0)).sum() + domain.gone) / n
+                x[j] = float((classes.size * np.where(kept, held, 1.0)).sum() + domain.suppressed_before) / n
                 continue
             if objective.extra is not None:
                 x[j] += float((classes.size[lost] * objective.extra[j][level][codes[lost, j]]).sum())

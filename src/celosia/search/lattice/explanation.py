@@ -1,4 +1,4 @@
-"""What a search looked at, as plain data: for the report, the drawing and the record."""
+"""The course of a search as plain data: for the report, the diagram and the private record."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from celosia.search.lattice.objective import Score
 
 
-def explored(result: SearchResult, names: Sequence[str]) -> dict[str, Any]:
-    """Give the nodes that were judged, the best one, and the lattice they lie in.
+def lattice_record(result: SearchResult, names: Sequence[str]) -> dict[str, Any]:
+    """Return the evaluated nodes, the best one, and the bounds of the lattice.
 
     Each node is a list ``[levels, suppressed, classes, score, holds]``; no cell value occurs.
     """
@@ -33,7 +33,7 @@ def explored(result: SearchResult, names: Sequence[str]) -> dict[str, Any]:
                 list(check.score) if isinstance(check.score, tuple) else check.score,
                 check.holds,
             ]
-            for check in result.checks
+            for check in result.evaluations
         ],
     }
 
@@ -42,15 +42,15 @@ MANY = 10
 """Quasi-identifiers above which fewer of them are advised: the lattice grows with the product of their levels."""
 
 
-def how_good(
+def search_quality(
     *, complete: bool, score: Score, bound: Score | None, judged: int, spans: Sequence[int], may_suppress: bool
 ) -> dict[str, Any]:
-    """Give how good a result is as far as the search can tell, for the evidence.
+    """Return the evidence on how close a result is to the optimum.
 
-    ``gap`` is how far the best may lie below the score; ``None`` (unknown) where no bound is proven. ``advice`` names
-    what would help a search that stopped early, the most helpful first.
+    ``gap`` is the largest possible distance of the optimum from the score, ``None`` where no bound is proven.
+    ``advice`` names the changes that would help a search that stopped early, the most helpful first.
 
-    >>> how_good(complete=False, score=0.5, bound=0.3, judged=7, spans=[3, 4], may_suppress=False)["gap"]
+    >>> search_quality(complete=False, score=0.5, bound=0.3, judged=7, spans=[3, 4], may_suppress=False)["gap"]
     0.2
     """
     proven = bound if isinstance(bound, tuple) or (bound is not None and np.isfinite(bound)) else None
@@ -75,11 +75,11 @@ def how_good(
     }
 
 
-def minimal_safe(lattice: Mapping[str, Any]) -> list[list[int]]:
-    """Give the judged nodes that hold while no judged finer one does: where protection begins.
+def minimal_safe_nodes(lattice: Mapping[str, Any]) -> list[list[int]]:
+    """Return the evaluated nodes that hold while no evaluated finer one does: the border of protection.
 
     >>> nodes = [[[0, 0], 9, 1, 0.1, False], [[1, 0], 0, 2, 0.4, True], [[1, 1], 0, 1, 0.9, True]]
-    >>> minimal_safe({"nodes": nodes})
+    >>> minimal_safe_nodes({"nodes": nodes})
     [[1, 0]]
     """
     safe = np.array([node[0] for node in lattice["nodes"] if node[4]], dtype=np.int64)
@@ -94,9 +94,9 @@ def minimal_safe(lattice: Mapping[str, Any]) -> list[list[int]]:
 
 
 def suppression_curve(lattice: Mapping[str, Any]) -> list[tuple[int, Any]]:
-    """Give what more suppression buys: records suppressed, and the least score found at or below so many.
+    """Return the least score found for each number of suppressed records, where it improves.
 
-    Only nodes that were judged count, so beyond the limit of the search it is what is known, not the best there is.
+    Only evaluated nodes count, so beyond the limit of the search there may be better ones.
 
     >>> nodes = [[[0, 0], 9, 1, 0.1, False], [[1, 0], 2, 2, 0.4, True], [[0, 1], 3, 2, 0.6, True]]
     >>> suppression_curve({"nodes": nodes})
@@ -110,7 +110,7 @@ def suppression_curve(lattice: Mapping[str, Any]) -> list[tuple[int, Any]]:
 
 
 def alternatives(lattice: Mapping[str, Any], most: int = 6) -> list[Any]:
-    """Give the judged nodes that hold, the best one first, then by their score.
+    """Return the evaluated nodes that hold, the best one first, then by score.
 
     >>> nodes = [[[0, 0], 9, 1, 0.1, False], [[1, 0], 2, 2, 0.4, True], [[0, 1], 3, 2, 0.6, True]]
     >>> [node[0] for node in alternatives({"nodes": nodes, "best": [1, 0]})]

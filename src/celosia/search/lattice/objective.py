@@ -1,4 +1,4 @@
-r"""What a search minimises: a loss, in the form in which it can be bounded before it is computed.
+r"""Objectives of a search: losses in a form that can be bounded before they are computed.
 
 A loss that can be an objective offers a method ``objective(domain) -> Objective``. There are two forms.
 
@@ -12,7 +12,7 @@ number of suppressed records with generalised value *g* there,
           \qquad \text{loss} = \text{combine}(x_1, \dots, x_m).
 
 :class:`ClassObjective` is a loss of the classes as a whole (discernibility, average class size, ambiguity,
-Kullback–Leibler, majority loss); it computes itself and says what is known before it does.
+Kullback–Leibler, majority loss); it is a function of the classes that also returns bounds.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 Score: TypeAlias = float | tuple[float, ...]
 """A loss; tuples are compared from the left (the rank aggregate)."""
 Additive: TypeAlias = tuple[Callable[[Shares], Shares], Callable[[float], float]]
-"""What each column's sum (…, m) adds to a sum over columns, and the loss of that sum, which rises with it."""
+"""The terms of a sum over columns, from the columns' sums (…, m), and the loss as a rising function of that sum."""
 SUM: Additive = (lambda x: x, float)
 MEAN: Additive = (lambda x: x / x.shape[-1], float)
 
 
 @dataclass(frozen=True, eq=False)
 class LevelMaps:
-    """The quasi-identifiers before a search: hierarchies as integer maps, and how often each value occurs.
+    """The input of an objective: hierarchies as integer maps, and the frequency of every value.
 
     ``maps[j][level][value]`` is the code of the generalised value; level 0 is the identity. Values may be the rows
     of the hierarchy, or only those that occur; shares of the domain count hierarchy rows (``rows``) either way.
@@ -64,15 +64,15 @@ class LevelMaps:
     """Hierarchy rows of each column; the number of its values unless given."""
     hierarchies: tuple[Hierarchy, ...] | None = None
     """The hierarchies themselves, where labels matter."""
-    gone: int = 0
-    """Records that an earlier step suppressed: they are lost whatever the search finds."""
+    suppressed_before: int = 0
+    """Records that an earlier step suppressed: they count as lost at every node."""
     table: Table | None = None
-    """The table that is coded, for a loss that asks what a column is."""
+    """The encoded table, for a loss that needs the schema."""
 
     @cached_property
     def n(self) -> int:
-        """The number of records, with those that are gone."""
-        return self.searched + self.gone
+        """The number of records, with those that an earlier step suppressed."""
+        return self.searched + self.suppressed_before
 
     @cached_property
     def searched(self) -> int:
@@ -88,55 +88,55 @@ class LevelMaps:
         return np.ones(len(self)) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
 
     def height(self, j: int) -> int:
-        """Give the highest level of column *j*."""
+        """Return the highest level of column *j*."""
         return len(self.maps[j]) - 1
 
     def size(self, j: int) -> int:
-        """Give the size of the domain of column *j*: the rows of its hierarchy."""
+        """Return the size of the domain of column *j*: the rows of its hierarchy."""
         return len(self.maps[j][0]) if self.sizes is None else self.sizes[j]
 
     def values(self, j: int) -> int:
-        """Give the number of values of column *j* that are coded."""
+        """Return the number of values of column *j* that are coded."""
         return len(self.maps[j][0])
 
     def width(self, j: int, level: int) -> int:
-        """Give the number of generalised values of column *j* at a level."""
+        """Return the number of generalised values of column *j* at a level."""
         codes = self.maps[j][level]
         return int(codes.max()) + 1 if len(codes) else 0
 
     def share(self, j: int, level: int) -> Shares:
-        """Give, for each generalised value, the share of the domain (hierarchy rows) that it covers."""
+        """Return for each generalised value, the share of the domain (hierarchy rows) that it covers."""
         rows = np.bincount(self.maps[j][level]) if self.rows is None else self.rows[j][level]
         return np.asarray(rows / max(1, self.size(j)), dtype=np.float64)
 
     def heights(self, j: int, level: int) -> Shares:
-        """Give, for each generalised value, the level at which it stands: the lowest that has its label."""
+        """Return for each generalised value, the level at which it stands: the lowest that has its label."""
         if self.hierarchies is None:
             return np.full(self.width(j, level), float(level))
         return self.hierarchies[j].heights_of(self.labels(j, level)).astype(np.float64)
 
     def stars(self, j: int, level: int) -> Shares:
-        """Give 1 for each generalised value that tells nothing, 0 for the others."""
+        """Return 1 for each generalised value that covers the whole domain, 0 for the others."""
         if self.hierarchies is None:
             return np.full(self.width(j, level), float(level > 0 and self.width(j, level) == 1))
         labels = self.labels(j, level)
         return np.array([label is not None and isinstance(parse(label), Everything) for label in labels], np.float64)
 
-    def hidden(self, j: int, level: int) -> Verdict:
-        """Say for each generalised value whether it reads as the cell of a suppressed record."""
+    def is_star(self, j: int, level: int) -> Verdict:
+        """Return whether each generalised value is ``*``, as in a suppressed record."""
         if self.hierarchies is None or STAR not in self.hierarchies[j].categories(level):
             return np.zeros(self.width(j, level), dtype=np.bool_)
         return np.array([label == STAR for label in self.labels(j, level)])
 
     def labels(self, j: int, level: int) -> list[str | None]:
-        """Give what each generalised value reads."""
+        """Return the label of each generalised value."""
         assert self.hierarchies is not None
         labels = np.empty(self.width(j, level), dtype=object)
         labels[self.maps[j][level]] = self.hierarchies[j].labels(level)
         return list(labels)
 
     def frequency(self, j: int, level: int) -> Counts:
-        """Give, for each generalised value, the number of records that have it."""
+        """Return for each generalised value, the number of records that have it."""
         width = self.width(j, level)
         return np.bincount(self.maps[j][level], weights=self.counts[j], minlength=width).astype(np.int64)
 
@@ -163,12 +163,13 @@ class ColumnObjective:
     ranked: bool = False
     additive: Additive | None = None
     """The combination as a function of a sum over columns, where it is one. Then the nodes that were refused give a
-    bound together (:mod:`celosia.search.lattice.covering`)."""
+    bound together (:mod:`celosia.search.lattice.anytime`)."""
     weighted: bool = False
-    """Whether the combination counts the domain's weights itself; otherwise they multiply the columns' sums."""
-    held: tuple[tuple[Shares, ...], ...] | None = None
-    """``held[j][level][value]``: what a kept record of that value has lost. Where a requirement on the whole file asks
-    for it, classes go by what they hold, the least first (:math:`\\sum_j \\log(1 + |c|\\,held_j)`); else by size."""
+    """Whether ``combine`` applies the domain's weights itself; otherwise they multiply the columns' sums."""
+    kept_loss: tuple[tuple[Shares, ...], ...] | None = None
+    """``kept_loss[j][level][value]``: loss of a kept record of that value. Where a requirement on the whole file
+    demands suppression, classes are suppressed by :math:`\\sum_j \\log(1 + |c|\\,kept\\_loss_j)`, the least first;
+    else by size."""
 
     def value(self, sums: Shares) -> Shares:
         """Combine columns' sums (…, m) to scores (…, q); q is 1 unless ranked."""
@@ -178,7 +179,7 @@ class ColumnObjective:
 
 
 class Measures(NamedTuple):
-    """What a loss of classes says about a node, and about finer and coarser ones (see :class:`ClassObjective`)."""
+    """Loss of a node and bounds for finer and coarser ones (see :class:`ClassObjective`)."""
 
     score: float
     floor: float = -np.inf
@@ -192,7 +193,7 @@ class ClassObjective:
 
     ``measure(classes, kept, certain)`` gives up to four numbers at once, since they share most of their work. The
     first is the loss when the classes where ``kept`` is false are suppressed; each of the others is a promise that
-    lets the search close nodes without looking at them.
+    lets the search close nodes without evaluating them.
 
     - ``floor`` bounds the score of this node *and of every coarser one*, whatever is suppressed there
       (``classes.least`` is the size that a kept class has at least).
@@ -207,18 +208,18 @@ class ClassObjective:
     measure: Callable[[ClassCounts, Verdict, Verdict], Measures]
     columns: ColumnObjective | None = None
     needs: tuple[str, ...] = ()
-    """Further columns to be counted per class (the target of a majority loss)."""
+    """Further columns to count per class (the target of a majority loss)."""
     gap_adds: bool = True
     codes: bool = True
-    """Whether it looks at ``classes.codes``, which need not be unpacked otherwise."""
+    """Whether it reads ``classes.codes``, which need not be unpacked otherwise."""
     squares: bool = False
-    """Whether it looks at ``classes.squares``."""
+    """Whether it reads ``classes.squares``."""
     whole: bool = False
-    """Whether what is measured is always a whole number: bounds are then rounded up."""
+    """Whether the measure is always a whole number: bounds are then rounded up."""
     scale: Callable[[float], float] | None = None
-    """What is measured may be on another scale, where bounds add up; this rising function gives the loss."""
-    settle: Callable[[ClassCounts], Callable[[float], float]] | None = None
-    """Makes that function from the classes at the finest node, where it depends on the data."""
+    """Rising function from the measure to the loss, where the measure is on another scale so that bounds add up."""
+    fit_scale: Callable[[ClassCounts], Callable[[float], float]] | None = None
+    """Builds ``scale`` from the classes at the finest node, where it depends on the data."""
 
     @classmethod
     def of(
@@ -232,7 +233,7 @@ class ClassObjective:
         gap_adds: bool = True,
         squares: bool = False,
     ) -> ClassObjective:
-        """Make an objective of numbers that share no work."""
+        """Build an objective from separate functions, which share no work."""
 
         def measure(classes: ClassCounts, kept: Verdict, certain: Verdict) -> Measures:
             return Measures(float(score(classes, kept)), float(floor(classes)), float(gap(classes, certain)))
@@ -240,15 +241,15 @@ class ClassObjective:
         return cls(measure, columns, needs, gap_adds, squares=squares)
 
     def loss(self, measured: float) -> float:
-        """Give the loss of a measured score or bound."""
+        """Return the loss of a measured score or bound."""
         return measured if self.scale is None or not np.isfinite(measured) else float(self.scale(measured))
 
     def score(self, classes: ClassCounts, kept: Verdict) -> float:
-        """Give the loss when some classes are kept."""
+        """Return the loss when some classes are kept."""
         return self.loss(self.measure(classes, kept, ~kept).score)
 
     def floor(self, classes: ClassCounts) -> float:
-        """Give the least loss of this node and of every coarser one."""
+        """Return the least loss of this node and of every coarser one."""
         nothing = np.zeros(len(classes), dtype=bool)
         return self.loss(self.measure(classes, ~nothing, nothing).floor)
 
@@ -263,14 +264,18 @@ def per_cell(
     top: Callable[[int], float] = lambda _: 1.0,
     additive: Additive | None = None,
 ) -> ColumnObjective:
-    """The mean over the records of a number per cell (by column and level, one per generalised value), combined.
+    """Build the objective that combines the mean of a number per cell over the columns.
+
+    ``cell(j, level)`` returns one number per generalised value.
 
     A suppressed record has the number ``top`` of the column, which no cell exceeds.
     """
     base, extra = [], []
     for j in range(len(domain)):
         cells = [cell(j, level) for level in range(domain.height(j) + 1)]
-        sums = [domain.frequency(j, level) @ each + domain.gone * top(j) for level, each in enumerate(cells)]
+        sums = [
+            domain.frequency(j, level) @ each + domain.suppressed_before * top(j) for level, each in enumerate(cells)
+        ]
         base.append(np.array(sums) / max(1, domain.n))
         extra.append(tuple((top(j) - each) / max(1, domain.n) for each in cells))
     rising = all(bool((np.diff(sums) >= 0).all()) for sums in base)
@@ -285,7 +290,9 @@ def per_cell(
 
 
 def cell_numbers(numbers: Sequence[Sequence[Shares]]) -> Callable[[ClassCounts], tuple[Codes, Counts, Shares]]:
-    """Lay numbers given by column, level and value end to end; say where those of a node's cells stand.
+    """Store numbers given by column, level and value in one array.
+
+    Returns a function from classes to their codes, the offset of each column in the array, and the array.
 
     >>> cells = cell_numbers([[np.array([1.0, 2.0]), np.array([3.0])], [np.array([4.0])]])
     >>> classes = ClassCounts(np.array([5]), codes=np.array([[1, 0]], dtype=np.int32), levels=(0, 0))

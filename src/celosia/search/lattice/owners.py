@@ -1,7 +1,7 @@
-"""Persons who own rows that stand for combinations: most have one and are only counted, the others are told apart.
+"""Persons of the combinations that a search reads: most have one combination and are only counted.
 
-Whoever has one combination is in one class at every node, so that their number adds up. Whoever has several may meet
-themselves in a class and counts once there: of these every pair of a person and a combination is kept.
+A person with one combination is in one class at every node, so that such persons add up. A person with several may
+have two in the same class and counts once there: for these persons every pair of a person and a combination is kept.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
 
 PERSON = "\0person"
-"""The name under which persons are counted, if they repeat; no column can have it."""
+"""The name under which persons are counted, if they have several records; no column can have it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """What each row holds of a column: codes below ``alone`` count persons, each of the others is one person's."""
+    """Counted entries of each row: codes below ``alone`` count persons, each higher code stands for one person."""
 
     alone: int
     meaning: Codes
@@ -36,7 +36,7 @@ class Entries:
     count: Counts
 
     def rows(self, length: int) -> tuple[Counts, Codes, Counts]:
-        """The entries in compressed rows."""
+        """Return the entries as compressed sparse rows: start, code and count."""
         order = np.argsort(self.row, kind="stable")
         start = np.searchsorted(self.row[order], np.arange(length + 1)).astype(np.int64)
         return start, self.code[order], self.count[order]
@@ -53,11 +53,11 @@ class Owners:
 
     @property
     def total(self) -> int:
-        """How many persons there are."""
+        """The number of persons."""
         return self.quasi.total
 
     def entries(self, widths: Mapping[str, int]) -> dict[str, Entries]:
-        """What is counted of each column, and of the persons themselves (``PERSON``)."""
+        """Return the entries of each column, and of the persons themselves (``PERSON``)."""
         itself = self.quasi, np.zeros(len(self.quasi), dtype=np.int32)
         counted = {PERSON: itself, **self.joint}
         return {name: self._entries(width, *counted[name]) for name, width in widths.items()}
@@ -65,7 +65,7 @@ class Owners:
     def _entries(self, width: int, histogram: Histogram, code: Codes) -> Entries:
         row, pairs, alone = self.quasi.find(histogram), histogram.pairs, histogram.persons.copy()
         assert pairs is not None
-        # whoever has several values in one row alone needs no identity: the values are counted
+        # a person with several values in one row only needs no identity: the values are counted
         low, high = np.full(pairs.persons, len(self.quasi)), np.full(pairs.persons, -1)
         np.minimum.at(low, pairs.person, row[pairs.entry])
         np.maximum.at(high, pairs.person, row[pairs.entry])

@@ -29,18 +29,18 @@ class Records:
     person: Codes | None = None
     """The person that each record belongs to; sizes and values then count persons."""
     target: Counts | None = None
-    """The smallest class size that each record asks for."""
+    """The smallest class size that each record requires."""
     population: Codes | None = None
     """N × m: the quasi-identifiers of a population table, coded alike."""
     population_total: int | None = None
     total: int | None = None
     """Records (persons) of the whole table with those that an earlier step suppressed; these records unless given."""
     judged: tuple[str, ...] | None = None
-    """The counted columns that a requirement means when it names none; all unless given."""
+    """The sensitive columns of a requirement that names none; all unless given."""
     count: Counts | None = None
-    """How many records each row stands for; one unless given."""
+    """The number of records of each row; one unless given."""
     owners: Owners | None = None
-    """The persons of such rows, where a person may own several records."""
+    """The persons of the rows, where a person may have several records."""
 
     def __len__(self) -> int:
         return len(self.codes) if self.count is None else int(self.count.sum())
@@ -55,7 +55,7 @@ class Records:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where each column lies in a packed key, and the maps from any level to any higher one."""
+    """Bit fields of the columns in a packed key, and the maps from any level to any higher one."""
 
     word: Codes
     shift: NDArray[np.uint64]
@@ -67,7 +67,7 @@ class Layout:
 
     @classmethod
     def of(cls, domain: LevelMaps) -> Layout:
-        """Give each column as many bits as its widest level needs; a field never crosses a word."""
+        """Assign each column the bits that its widest level needs; a field never spans two words."""
         word, shift, mask = [], [], []
         at = 0
         for j in range(len(domain)):
@@ -100,7 +100,7 @@ class Layout:
 
 
 def _step(lower: Codes, upper: Codes, name: str, a: int, b: int) -> Codes:
-    """Give the map between two levels; each generalised value must lie in exactly one higher value."""
+    """Return the map between two levels; each generalised value must lie in exactly one higher value."""
     step = np.zeros(int(lower.max()) + 1 if len(lower) else 1, dtype=np.int32)
     step[lower] = upper
     if not np.array_equal(step[lower], upper):
@@ -126,7 +126,7 @@ class ClassTable:
 
 
 class _Scratch:
-    """Memory that the grouping of up to so many rows works in."""
+    """Reusable memory for grouping up to ``rows`` rows."""
 
     def __init__(self, rows: int, words: int, width: int, peak: bool) -> None:
         from celosia.kernels.search import lattice
@@ -158,7 +158,7 @@ class _Scratch:
 
 
 class ClassTables:
-    """Make the class table of any node, from the smallest table that is already known to be finer."""
+    """Compute the class table of any node, from the smallest finer table that is cached."""
 
     def __init__(
         self,
@@ -216,7 +216,7 @@ class ClassTables:
         self.widths: dict[str, int] = {}
         """The number of different codes of each counted column."""
         self._counted_alone: dict[str, int] = {}
-        """Codes below this number stand for so many persons as they count, others for one."""
+        """Codes below this number stand for as many persons as they count, others for one."""
         if records.repeated and records.owners is not None:
             return self._count_owners(records.owners, group, groups)
         counted: dict[str, tuple[Codes, int]] = {}
@@ -256,11 +256,11 @@ class ClassTables:
         return values
 
     def _persons(self, name: str, value: Codes, count: Counts) -> Counts:
-        """How many persons each entry stands for."""
+        """Return the number of persons of each entry."""
         return np.where(value < self._counted_alone.get(name, 0), count, 1)
 
     def at(self, levels: Levels) -> ClassTable:
-        """Give the classes at a node."""
+        """Return the classes at a node."""
         kept = self._tables.get(levels)
         if kept is not None:
             return kept
@@ -268,7 +268,7 @@ class ClassTables:
         if 4 * len(below) > len(self.base):
             half = tuple(level if strong else 0 for level, strong in zip(levels, self._strong, strict=True))
             if any(half) and half != levels and half not in self._tables:
-                # a table that many nodes share: the columns with most to gain at these levels, the others as they are
+                # a table that many nodes share: the columns of high entropy at these levels, the others at level 0
                 table, _ = self._roll_up(self._finer(half), half)
                 self._remember(table)
                 below = table if len(table) < len(below) else below
@@ -278,11 +278,11 @@ class ClassTables:
         return table
 
     def coarsen(self, table: ClassTable, levels: Levels) -> tuple[ClassTable, Codes]:
-        """Group some rows of a finer table at a node; also give the class of each row (valid until the next call)."""
+        """Group rows of a finer table at a node; also return the class of each row (valid until the next call)."""
         return self._roll_up(table, levels)
 
     def from_base(self, levels: Levels) -> tuple[ClassTable, Codes]:
-        """Give the classes at a node, and for each class at the finest node the one it lies in."""
+        """Return the classes at a node, and the class there of each class at the finest node."""
         return self._roll_up(self.base, levels)
 
     def _roll_up(self, below: ClassTable, levels: Levels) -> tuple[ClassTable, Codes]:
@@ -298,14 +298,14 @@ class ClassTables:
         return ClassTable(levels, keys, sums, peak, values), group
 
     def _finer(self, levels: Levels) -> ClassTable:
-        """Give the smallest table known that is finer than a node."""
+        """Return the smallest cached table that is finer than a node."""
         from celosia.kernels.search.lattice_nodes import smallest_finer
 
         node = np.array(levels, dtype=np.int8)
         return self._small[smallest_finer(self._lower, self._rows, len(self._small), node)]
 
     def _remember(self, table: ClassTable) -> None:
-        """Keep a table, within the memory given."""
+        """Cache a table, up to the limit of rows."""
         if self._kept_rows + len(table) > self._keep_rows:
             return
         self._kept_rows += len(table)
@@ -319,7 +319,7 @@ class ClassTables:
         self._small.append(table)
 
     def size(self, table: ClassTable) -> Counts:
-        """Give the size of each class: persons where persons repeat, else records."""
+        """Return the size of each class: persons where they have several records, else records."""
         if PERSON not in table.values:
             return table.sums[:, 0]
         start, value, count = table.values[PERSON]
@@ -327,7 +327,7 @@ class ClassTables:
             return np.diff(start)
         return np.diff(np.append(0, np.cumsum(self._persons(PERSON, value, count)))[start])
 
-    def _everyone(self) -> int:
+    def _person_total(self) -> int:
         return self.widths[PERSON] if self.records.owners is None else self.records.owners.total
 
     def counts(
@@ -340,16 +340,16 @@ class ClassTables:
         columns: tuple[str, ...] | None = None,
         by_record: bool = False,
     ) -> ClassCounts:
-        """Give the classes of a table (or the chosen ones) as requirements and losses see them.
+        """Return the counts of the classes of a table (or of the chosen ones) for requirements and losses.
 
-        Requirements count persons where they repeat; a loss is about records (``by_record``).
+        Requirements count persons where they have several records; a loss counts records (``by_record``).
         """
         from celosia.kernels.search.lattice import merge_values, unpack_columns
 
         records = self.records
         total = len(records)
         if not by_record:
-            total = records.total or (self._everyone() if records.repeated else total)
+            total = records.total or (self._person_total() if records.repeated else total)
         values = {}
         for name in self._columns if columns is None else columns:
             column = records.sensitive[name]
@@ -379,6 +379,6 @@ class ClassTables:
 
 
 def entropy(counts: Counts) -> float:
-    """Give the entropy of counts in bits."""
+    """Return the entropy of counts in bits."""
     share = counts[counts > 0] / max(1, counts.sum())
     return float(-(share * np.log2(share)).sum())

@@ -1,4 +1,4 @@
-"""Groups of records as a requirement sees them, and whether requirements can be met at all."""
+"""Counts of groups of records for requirements, and refusal of requirements that cannot be met."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """What is counted in a group: values of sensitive columns, persons, and what its members ask for.
+    """The columns that are counted in a group: sensitive values, persons, and required class sizes.
 
     >>> counted = Groups(4, {"disease": Sensitive(np.array([0, 1, 1, 1], np.int32), 2)})
     >>> classes = counted.counts(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
@@ -37,7 +37,7 @@ class Groups:
             object.__setattr__(self, "total", self.n if self.person is None else len(np.unique(self.person)))
 
     def counts(self, records: Ints, group: Ints) -> ClassCounts:
-        """Count what the groups hold; ``group`` ascends and leaves no number out."""
+        """Return the counts of groups; ``group`` is ascending and has no gaps."""
         from celosia.kernels.grouping.group_counts import group_sizes, value_counts
 
         begin = np.concatenate([[0], np.cumsum(np.bincount(group))]).astype(np.int64)
@@ -56,22 +56,20 @@ class Groups:
         return ClassCounts(group_sizes(begin, records, person), values, self.total, target=target)
 
     def of_labels(self, label: Ints) -> ClassCounts:
-        """Count what the groups of a labelling hold; a record labelled -1 is in none."""
+        """Return the counts of the groups of a labelling; a record labelled -1 is in none."""
         order = np.argsort(label, kind="stable")[int((label < 0).sum()) :]
         return self.counts(order, label[order])
 
     def accepts(self, requirements: Sequence[Model], label: Ints) -> bool:
-        """Whether a file with these classes meets every requirement, and all members have the company they ask for."""
+        """Return whether a file with these classes meets every requirement and every required class size."""
         if not requirements:
             return True
         classes = self.of_labels(label)
         enough = classes.target is None or bool((classes.size >= classes.target).all())
         return enough and all(requirement.measure(classes).holds for requirement in requirements)
 
-    def please(self, requirements: Sequence[Model], records: Ints, group: Ints) -> NDArray[np.bool_]:
-        """Say for each group whether every requirement on classes holds and all members have the company they
-        ask for.
-        """
+    def accepted_groups(self, requirements: Sequence[Model], records: Ints, group: Ints) -> NDArray[np.bool_]:
+        """Return a mask of the groups that meet every requirement on classes and every required class size."""
         counts = self.counts(records, group)
         kept = np.ones(len(counts), np.bool_) if counts.target is None else counts.size >= counts.target
         for requirement in requirements:
@@ -81,38 +79,36 @@ class Groups:
 
 
 def check_possible(who: str, requirements: Sequence[Model], groups: Groups) -> None:
-    """Refuse requirements that not even all records in one group would meet, with the value that this would
-    reach.
-    """
+    """Raise if not even all records in one group would meet the requirements, with the value they would reach."""
     if groups.n == 0:
         return
     whole = groups.of_labels(np.zeros(groups.n, np.int64))
     what = "persons" if groups.person is not None else "records"
     if whole.target is not None and whole.target[0] > whole.size[0]:
         raise RequirementError(
-            f"{who}: a record asks for a class of {int(whole.target[0])}, but the table has only "
+            f"{who}: a record requires a class of {int(whole.target[0])}, but the table has only "
             f"{int(whole.size[0])} {what}. Targets up to {int(whole.size[0])} can be met."
         )
     for requirement in requirements:
         if not requirement.measure(whole).holds:
             reached = requirement.score(whole)
             raise RequirementError(
-                f"{who}: {requirement.name} asks for {describe(requirement)}, but even with all {int(whole.size[0])} "
+                f"{who}: {requirement.name} requires {describe(requirement)}, but even with all {int(whole.size[0])} "
                 f"{what} in one class the value is {reached:g}. Ask for {reached:g}, or leave the requirement out."
             )
 
 
 def least_size(requirements: Sequence[Model], groups: Groups) -> int:
-    """Give a size that every class must have for the requirements to hold."""
+    """Return the size that every class must have at least for the requirements to hold."""
     totals = ClassCounts(np.zeros(0, np.int64), {}, groups.total)
     return max([1, *(search_hints(r).smallest_size_in(totals) for r in requirements if r.scope == "class")])
 
 
 def refuse_population(who: str, requirements: Sequence[Model]) -> None:
-    """Refuse requirements that count a population table: its records have no place in the groups."""
+    """Raise if a requirement counts a population table: its records are not in the groups."""
     for requirement in requirements:
         if population_table(requirement) is not None:
             raise ParameterError(
                 f"{who}: {requirement.name} counts a population table, which only "
-                "generalise can follow; use generalise, or leave it out."
+                "generalise supports; use generalise, or leave it out."
             )

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.parts.progress import advance
 
+if TYPE_CHECKING:
+    from celosia.kernels.search.mondrian import Columns
+
 Judge = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
-"""Given records and the group of each (0, 1, …), say for each group whether it may be published."""
+"""Function from records and the group of each (0, 1, …) to a mask of the groups that may be published."""
 
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One quasi-identifier: ``codes`` per record, and what a cut in it follows.
+    """One quasi-identifier: ``codes`` per record, and the order or hierarchy along which it is cut.
 
     ``position`` (ordered columns) places each code in [0, 1], rising with the code. ``levels`` (hierarchies)
     gives each code its node at each level, the codes themselves first, one node at the top, and ``shares``
@@ -33,10 +36,8 @@ class Axis:
     weight: float = 1.0
 
     @classmethod
-    def ordered(cls, codes: NDArray[np.int32], values: NDArray[np.float64], weight: float = 1.0) -> Axis:
-        """Make an axis of ascending numbers; a code of -1 is missing and lies apart, a whole range above the
-        largest.
-        """
+    def from_numbers(cls, codes: NDArray[np.int32], values: NDArray[np.float64], weight: float = 1.0) -> Axis:
+        """Build an axis of ascending numbers; a missing value (-1) lies one whole range above the largest."""
         span = float(values[-1] - values[0]) if len(values) else 0.0
         position = (values - values[0]) / span if span > 0 else np.zeros(len(values))
         if (codes < 0).any():
@@ -44,10 +45,8 @@ class Axis:
         return cls(codes, len(position), position, weight=weight)
 
     @classmethod
-    def labels(cls, codes: NDArray[np.int32], size: int, weight: float = 1.0) -> Axis:
-        """Make an axis of labels: cuts part frequent from rare ones, which leaves the smallest sets of
-        labels.
-        """
+    def from_labels(cls, codes: NDArray[np.int32], size: int, weight: float = 1.0) -> Axis:
+        """Build an axis of labels: cuts separate frequent from rare ones, which leaves the smallest sets of labels."""
         if (codes < 0).any():
             codes, size = _with_missing(codes, size), size + 1
         rank = np.empty(size, np.int32)
@@ -55,14 +54,14 @@ class Axis:
         return cls(rank[codes], size, weight=weight)
 
     @classmethod
-    def tree(
+    def from_tree(
         cls,
         codes: NDArray[np.int32],
         levels: NDArray[np.int64],
         shares: NDArray[np.float64] | None = None,
         weight: float = 1.0,
     ) -> Axis:
-        """Make an axis of a hierarchy; a code of -1 is a leaf of its own below the top."""
+        """Build an axis of a hierarchy; a missing value (-1) is a leaf of its own below the top."""
         if len(np.unique(levels[-1])) > 1:
             levels = np.vstack([levels, np.zeros((1, levels.shape[1]), np.int64)])
             shares = None if shares is None else np.vstack([shares, np.ones((1, shares.shape[1]))])
@@ -81,7 +80,7 @@ def _with_missing(codes: NDArray[np.int32], size: int) -> NDArray[np.int32]:
 
 
 def tree_order(levels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number the leaves so that the leaves below any node are consecutive: the new number of each old code.
+    """Return a new number for each leaf such that the leaves below any node are consecutive.
 
     >>> tree_order(np.array([[0, 1, 2], [0, 1, 0], [0, 0, 0]])).tolist()
     [0, 2, 1]
@@ -92,8 +91,8 @@ def tree_order(levels: NDArray[np.int64]) -> NDArray[np.int64]:
     return rank
 
 
-def pack(axes: Sequence[Axis]) -> Any:
-    """Lay the columns out for the kernel."""
+def pack(axes: Sequence[Axis]) -> Columns:
+    """Arrange the columns as arrays for the kernel."""
     from celosia.kernels.search.mondrian import ORDERED, SET, TREE, Columns
 
     kinds: list[int] = []
@@ -124,7 +123,7 @@ def pack(axes: Sequence[Axis]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """The tree of cuts that led to a partition, one entry per node, the root (all records) first.
+    """The tree of cuts of a partition, one entry per node, the root (all records) first.
 
     A node is a part of its ``parent``, which was cut in ``column``; its records lie between the ``first`` and the
     ``last`` one in the order of that column. Parts of one parent follow each other in that order.
@@ -156,11 +155,11 @@ def partition(
     person: NDArray[np.int32] | None = None,
     judge: Judge | None = None,
 ) -> Partition:
-    """Cut the records into groups that each hold ``k`` of them and please the ``judge``.
+    """Cut the records into groups of at least ``k`` of them that the ``judge`` accepts.
 
     Each group is cut in its widest column first, behind the median (``nearest``: at the allowed place nearest
-    to it); a cut that leaves a part the requirement refuses is undone and the next widest column tried. The
-    first group, all records, is not questioned here. Groups are numbered in the order of their first record.
+    to it); a cut with a part that the judge refuses is undone and the next widest column tried. The
+    first group, all records, is not judged. Groups are numbered in the order of their first record.
     """
     from celosia.kernels.search.mondrian import Need, propose
 
@@ -181,7 +180,7 @@ def partition(
     # Groups are segments of one permutation. All open ones are cut in one call, and one more judges all their parts:
     # a requirement counts thousands of small groups as fast as one large one.
     while len(open_):
-        advance(1 - _left(open_, k) / max(1.0, _left(np.array([[0, n]]), k)), f"{count:,} groups")
+        advance(1 - _work_left(open_, k) / max(1.0, _work_left(np.array([[0, n]]), k)), f"{count:,} groups")
         column, starts, borders = propose(perm, open_, tried, columns, need, strict, nearest)
         closed.append(open_[column < 0])
         leaves.append(node[column < 0])
@@ -193,8 +192,8 @@ def partition(
             inside = np.repeat(parts[:, 0] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(
                 sizes.sum()
             )
-            pleased = judge(perm[inside], np.repeat(np.arange(len(parts)), sizes))
-            np.logical_and.at(accepted, parents, pleased)
+            verdict = judge(perm[inside], np.repeat(np.arange(len(parts)), sizes))
+            np.logical_and.at(accepted, parents, verdict)
         kept = accepted[parents]
         parents, parts, again = cut[parents[kept]], parts[kept], cut[~accepted]
         nodes.append(np.column_stack([node[parents], column[parents], perm[parts[:, 0]], perm[parts[:, 1] - 1]]))
@@ -208,7 +207,7 @@ def partition(
     return Partition(label, Cuts(parent, by, first, last, np.concatenate(leaves)[order]))
 
 
-def _left(groups: NDArray[np.int64], k: int) -> float:
+def _work_left(groups: NDArray[np.int64], k: int) -> float:
     """Estimate the work left: a group of *s* records is halved about log2(s / k) times, and each time all are moved."""
     size = (groups[:, 1] - groups[:, 0]).astype(np.float64)
     return float((size * np.log2(np.maximum(1.0, size / max(1, k)))).sum())
@@ -217,9 +216,7 @@ def _left(groups: NDArray[np.int64], k: int) -> float:
 def parts_of(
     cut: NDArray[np.int64], starts: NDArray[np.int64], borders: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """List the parts of the groups that were cut: the position of each part's group in ``cut``, and its
-    segment.
-    """
+    """Return the parts of the groups that were cut: the position of each part's group in ``cut``, and its segment."""
     count = starts[cut + 1] - starts[cut]
     owner = np.repeat(np.arange(len(cut)), count)
     last = np.zeros(len(owner), np.bool_)
@@ -229,9 +226,7 @@ def parts_of(
 
 
 def number_groups(perm: NDArray[np.int64], segments: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Turn segments of a permutation into one group number per record, in the order of the groups' first
-    records; and the segment of each group.
-    """
+    """Return a group number per record, in the order of the groups' first records, and the segment of each group."""
     order = np.argsort(segments[:, 0])
     segments = segments[order]
     label = np.empty(len(perm), np.int64)

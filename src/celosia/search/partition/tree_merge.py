@@ -1,8 +1,8 @@
-"""Bottom-up merging of the leaves of one tree until every class is as large as its members ask for.
+"""Bottom-up merging of the leaves of one tree until every class is as large as its members require.
 
-The case this serves is a composite place (province, canton, district) treated as one attribute; a class of
-rows whose owners asked for more protection must be larger. Classes grow by joining the class before them
-under the same parent, and climb one level when the whole parent is too small.
+It serves composite places (province, canton, district) treated as one attribute; a class of rows whose persons
+required more protection must be larger. Classes grow by joining the class before them under the same parent, and
+move up one level when the whole parent is too small.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Size = Callable[[tuple[int, ...]], int]
-"""How many records, or persons, a set of leaves holds."""
+"""Function from a set of leaves to its number of records, or persons."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def merge(
     """Merge the leaves of a tree into classes of at least the largest ``need`` of their leaves.
 
     ``nodes[v, i]`` is the node of leaf ``i`` at level ``v``; level 0 are the leaves in path order, the last
-    level is the root. Returns the classes that are large enough, and what is left over at the root (one class
+    level is the root. Returns the classes that are large enough, and those that are too small at the root (one
     or none). With ``short_first`` classes that are too small join each other before they join one that is
     already large enough.
 
@@ -56,9 +56,7 @@ def merge(
 
 
 def _families(row: Ints, classes: Sequence[Class]) -> list[list[Class]]:
-    """Classes under each node of a level, in order. A class lies below one node at every level above its
-    own.
-    """
+    """Group classes by the node above them at a level, in order; every class lies below exactly one."""
     by_node: dict[int, list[Class]] = {}
     for class_ in classes:
         by_node.setdefault(int(row[class_.leaves[0]]), []).append(class_)
@@ -70,7 +68,7 @@ def _join(
 ) -> list[Class]:
     """Join classes that are too small with those before them, else with those after them, under one parent.
 
-    What is still too small when the whole family has joined stays one class and climbs.
+    A family that is too small as a whole stays one class and moves up a level.
     """
     if len(family) == 1:
         return family

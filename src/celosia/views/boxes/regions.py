@@ -47,17 +47,17 @@ def column_axis(table: Table, name: str, weight: float = 1.0) -> Axis:
     codes, values = table.codes(name)
     kind = table.schema[name].kind
     if kind == Kind.ORDINAL:
-        return Axis.ordered(codes, np.arange(len(values), dtype=np.float64), weight)
+        return Axis.from_numbers(codes, np.arange(len(values), dtype=np.float64), weight)
     if kind in (Kind.NUMERIC, Kind.DATE) and (values.dtype.is_numeric() or values.dtype.is_temporal()):
-        return Axis.ordered(codes, values.to_physical().cast(float).to_numpy(), weight)
+        return Axis.from_numbers(codes, values.to_physical().cast(float).to_numpy(), weight)
     if table.schema.hierarchy(name) is None:
-        return Axis.labels(codes, len(values), weight)
+        return Axis.from_labels(codes, len(values), weight)
     levels = table.levels(name)
     height = range(1, levels.height + 1)
     nodes = np.stack([np.arange(len(values)), *(levels.codes(v).astype(np.int64) for v in height)])
     below = [levels.table[v].rows[levels.codes(v)] for v in height]
     shares = [np.where(rows > 1, levels.shares(v), 0.0) for v, rows in zip(height, below, strict=True)]
-    return Axis.tree(codes, nodes, np.stack([np.zeros(len(values)), *shares]), weight)
+    return Axis.from_tree(codes, nodes, np.stack([np.zeros(len(values)), *shares]), weight)
 
 
 def groups(table: Table, requirements: Sequence[Model], target: NDArray[np.int64] | None, total: int) -> Groups:

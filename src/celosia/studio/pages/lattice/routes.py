@@ -107,7 +107,11 @@ class _Kept:
             refusal = ""
             if landscape.result.best is None:
                 refusal = impossible(
-                    method.name, method.require, landscape.lattice.checker, landscape.result, method.target is not None
+                    method.name,
+                    method.require,
+                    landscape.lattice.evaluator,
+                    landscape.result,
+                    method.target is not None,
                 )
             return {
                 "summary": landscape.summary(),

@@ -1,6 +1,6 @@
 """The lattice of hierarchy levels, to look around in: judged nodes, their neighbours, what choosing one means.
 
-Every answer comes from the checker of the search itself, on the full data.
+Every answer comes from the evaluator of the search itself, on the full data.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from celosia.table.changes import Detail, detail_at
 
 if TYPE_CHECKING:
     from celosia.parts import Model
-    from celosia.search.lattice.check import Check
+    from celosia.search.lattice.evaluator import Evaluation
     from celosia.table import Table
 
 State = Literal["best", "safe", "unsafe", "unknown"]
@@ -125,7 +125,7 @@ class Landscape:
     result: SearchResult
     require: tuple[Model, ...]
     objective: str
-    _checks: dict[Levels, Check] = field(default_factory=dict)
+    _checks: dict[Levels, Evaluation] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: Table, method: Generalise) -> Landscape:
@@ -134,9 +134,9 @@ class Landscape:
         lattice = free.lattice(table)
         seconds = method.budget_seconds or patience(lattice.lower, lattice.upper)
         lower, upper = lattice.lower, lattice.upper
-        result = search(lattice.checker, lower, upper, seconds=seconds, most=method.budget_nodes)
+        result = search(lattice.evaluator, lower, upper, seconds=seconds, most=method.budget_nodes)
         objective = grammar.show(build("loss", DEFAULT if method.objective is None else method.objective).spec())
-        judged = {check.levels: check for check in result.checks}
+        judged = {check.levels: check for check in result.evaluations}
         return cls(lattice, result, method.require, "costs" if method.costs else objective, judged)
 
     def summary(self) -> Summary:
@@ -152,7 +152,7 @@ class Landscape:
             self.result.optimal,
             None if best is None else self.node(best.levels),
             self.objective,
-            self.lattice.checker.limit,
+            self.lattice.evaluator.limit,
             len(self.lattice.coded.records),
         )
 
@@ -188,10 +188,10 @@ class Landscape:
             return None
         return self.levels("-".join(str(fixed[name]) for name in self.names))
 
-    def look(self, levels: Levels) -> Check:
+    def look(self, levels: Levels) -> Evaluation:
         """Judge a node, once."""
         if levels not in self._checks:
-            self._checks[levels] = self.lattice.checker.check(levels)
+            self._checks[levels] = self.lattice.evaluator.evaluate(levels)
         return self._checks[levels]
 
     def node(self, levels: Levels) -> Node:
@@ -216,7 +216,7 @@ class Landscape:
             tuple(self._column(j, level) for j, level in enumerate(levels)),
             self._wishes(levels),
             total - check.suppressed,
-            self.lattice.checker.limit,
+            self.lattice.evaluator.limit,
             self._moves(levels, -1),
             self._moves(levels, +1),
         )
@@ -267,7 +267,7 @@ class Landscape:
         return ColumnAt(column.name, level, column.height, detail, labels, example)
 
     def _wishes(self, levels: Levels) -> tuple[Wish, ...]:
-        counts = self.lattice.checker.kept_counts(levels)
+        counts = self.lattice.evaluator.kept_counts(levels)
         if not len(counts):
             return tuple(Wish(describe(model), None, False) for model in self.require)
         return tuple(
@@ -276,7 +276,7 @@ class Landscape:
 
     def _refused(self, levels: Levels) -> bool:
         """Whether a coarser node that was judged shows that this one must suppress more than is allowed."""
-        limit = self.lattice.checker.limit
+        limit = self.lattice.evaluator.limit
         return any(
             check.certain > limit and all(a >= b for a, b in zip(check.levels, levels, strict=True))
             for check in self._checks.values()

@@ -1,10 +1,10 @@
 r"""Local recoding: every class of records gets levels of its own.
 
 Nodes of the lattice are taken in the order of their loss. At each one the classes that meet the requirements among the
-records still left are released with its levels, and leave. What no node can place, together with the classes that came
-out coarsest, is a *pool* that is released from the top down: a class is split along the column that gains most, parts
-that would fail stay behind in the class they come from, and the remainder must itself meet the requirements. A
-remainder that shows nothing but stars is suppressed: no more of it stays behind than may be.
+remaining records get its levels, and are removed from the remaining records. Records that no node can place, together
+with the coarsest classes, are a *pool* that is split from the top down: a class is split along the column that gains
+most, parts that would fail stay in the class they come from, and the remainder must itself meet the requirements. A
+remainder that shows only stars is suppressed, so it may hold no more records than the limit allows.
 
 The loss is the mean share of the domain that a cell covers, scaled to [0, 1] (one minus it is called granularity).
 References: the iteration over what would be suppressed follows Prasser, Kohlmayer & Kuhn (2016).
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from celosia.classes.counts import Shares
 from celosia.parts.progress import advance
-from celosia.search.lattice.check import Checker
+from celosia.search.lattice.evaluator import NodeEvaluator
 from celosia.search.lattice.lattice import ENUMERATED
 from celosia.search.lattice.objective import LevelMaps
 from celosia.search.lattice.tables import ClassTable, Levels
@@ -32,32 +32,32 @@ from celosia.search.lattice.tables import ClassTable, Levels
 Rows = NDArray[np.intp]
 
 POOLS = (1.0, 1.05, 1.1, 1.2, 1.3, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)
-"""Sizes of the pools that are tried, as multiples of what is left over."""
+"""Sizes of the pools that are tried, as multiples of the records that no node can place."""
 
 
 @dataclass(frozen=True, eq=False)
 class LocalResult:
-    """Classes with levels of their own; ``place`` says for each row of the finest table which class it is in."""
+    """Classes with levels of their own, and the class of each row of the finest class table."""
 
     levels: NDArray[np.int8]
     """classes × m."""
     place: NDArray[np.int64]
-    """For each row of the finest class table: its class, -1 when it is left over."""
+    """For each row of the finest class table: its class, -1 when it has none."""
     hidden: NDArray[np.bool_]
-    """For each row of the finest class table: whether it is suppressed, left over or with nothing but stars to show."""
-    nothing_told: bool
-    """Whether every record shows nothing but stars: then they are one class, and none is suppressed."""
+    """For each row of the finest class table: whether it is suppressed (it has no class, or shows only stars)."""
+    all_suppressed: bool
+    """Whether every record shows only stars: then they are one class, and none is suppressed."""
     loss: float
-    """The mean scaled share of the domain; a record that is left over counts 1."""
+    """The mean scaled share of the domain; a record without a class counts 1."""
     suppressed: int
     nodes: int
-    """Nodes that were looked at."""
+    """Nodes that were tried."""
     finished: bool
-    """Whether the time was enough for everything that was to be tried."""
+    """Whether the search ended before its time limit."""
 
 
 def scaled_shares(domain: LevelMaps) -> list[list[Shares]]:
-    """Give for each column, level and value the share of the domain that the value's cell covers, scaled to [0, 1]."""
+    """Return the share of the domain that each generalised value covers, scaled to [0, 1], by column and level."""
     out = []
     for j in range(len(domain)):
         low = 1 / max(1, domain.size(j))
@@ -67,10 +67,10 @@ def scaled_shares(domain: LevelMaps) -> list[list[Shares]]:
     return out
 
 
-def in_order(
+def nodes_by_loss(
     domain: LevelMaps, costs: list[list[Shares]], lower: Levels, upper: Levels
 ) -> Iterator[tuple[float, Levels]]:
-    """Give nodes by their loss over the whole table, the finest first."""
+    """Yield the nodes in the order of their loss over the whole table, the finest first."""
     n = max(1, domain.n)
     base = [[float((cost * domain.counts[j]).sum() / n) for cost in costs[j]] for j in range(len(domain))]
     if math.prod(b - a + 1 for a, b in zip(lower, upper, strict=True)) <= ENUMERATED:
@@ -93,26 +93,26 @@ def in_order(
 
 
 class LocalSearch:
-    """Find classes with levels of their own under the requirements of a checker."""
+    """Find classes with levels of their own under the requirements of a evaluator."""
 
     def __init__(
         self,
-        checker: Checker,
+        evaluator: NodeEvaluator,
         lower: Levels,
         upper: Levels,
         weights: Shares | None = None,
         stars: Sequence[NDArray[np.bool_]] | None = None,
     ) -> None:
-        """``stars`` says for each column which values are a star at which level (levels × values)."""
+        """``stars`` has a mask per column (levels × values): the values whose label at a level is ``*``."""
         from celosia.kernels.search.lattice import unpack
 
-        self.checker = checker
+        self.evaluator = evaluator
         self.lower, self.upper = lower, upper
-        tables = checker.tables
+        tables = evaluator.tables
         self.base = tables.base
         lay = tables.layout
         self.codes = unpack(self.base.keys, lay.word, lay.shift, lay.mask)
-        domain = checker.records.domain
+        domain = evaluator.records.domain
         importance = np.ones(len(domain)) if weights is None else weights * len(domain) / weights.sum()
         self.costs = [[cost * importance[j] for cost in by] for j, by in enumerate(scaled_shares(domain))]
         self.records = self.base.sums[:, 0]
@@ -122,9 +122,9 @@ class LocalSearch:
         self.finished = True
 
     def run(self, seconds: float | None = None, limit: int = 0) -> LocalResult:
-        """Place what nodes can place, then the pool; what is left over is suppressed.
+        """Place records by nodes, then by pools; the others are suppressed.
 
-        Who shows nothing but stars is suppressed too. Where that would be more than ``limit`` records, larger pools
+        Records that show only stars are suppressed too. Where that would be more than ``limit`` records, larger pools
         are tried, in the end the whole table. The nodes get half of the time, so that some is left for the pools.
         """
         start = time.monotonic()
@@ -139,30 +139,30 @@ class LocalSearch:
         loss = self._row_loss(levels, place)
         tried = set()
         for turn, factor in enumerate((*POOLS, math.inf)):
-            advance(0.5 + 0.5 * turn / len(POOLS), "what is left over")
+            advance(0.5 + 0.5 * turn / len(POOLS), "records left over")
             pool = self._pool(loss, place, factor)
             if len(pool) in tried or (factor == math.inf and best.suppressed <= limit):
                 continue
-            if self._late():
+            if self._is_late():
                 break
             tried.add(len(pool))
-            candidate = self._joined(levels, place, pool, self._top_down(pool), nodes)
-            if self._order(candidate) < self._order(best):
+            candidate = self._merge_pool(levels, place, pool, self._top_down(pool), nodes)
+            if self._rank(candidate) < self._rank(best):
                 best = candidate
         return replace(best, finished=self.finished)
 
-    def _order(self, result: LocalResult) -> tuple[float, ...]:
-        """What makes a result better than another: the limit kept, something told, few left over, little lost."""
+    def _rank(self, result: LocalResult) -> tuple[float, ...]:
+        """Return the sort key of a result: limit exceeded, all stars, records without a class, loss."""
         left = int(self.records[result.place < 0].sum())
-        return max(0, result.suppressed - self.limit), result.nothing_told, left, result.loss
+        return max(0, result.suppressed - self.limit), result.all_suppressed, left, result.loss
 
-    def _late(self) -> bool:
+    def _is_late(self) -> bool:
         late = time.monotonic() > self.deadline
         self.finished = self.finished and not late
         return late
 
-    def _bare(self, rows: Rows, levels: NDArray[np.int8] | Levels) -> NDArray[np.bool_]:
-        """Say which rows show nothing but stars, each at its own levels or all at the same."""
+    def _only_stars(self, rows: Rows, levels: NDArray[np.int8] | Levels) -> NDArray[np.bool_]:
+        """Return a mask of the rows that show only stars, each at its own levels or all at the same."""
         if self.stars is None:
             return np.zeros(len(rows), dtype=np.bool_)
         at = np.broadcast_to(np.asarray(levels), (len(rows), len(self.lower)))
@@ -174,8 +174,8 @@ class LocalSearch:
     def _result(self, levels: NDArray[np.int8], place: NDArray[np.int64], nodes: int) -> LocalResult:
         hidden = place < 0
         placed = np.flatnonzero(~hidden)
-        hidden[placed] = self._bare(placed, levels[place[placed]])
-        # a file of stars alone has one class, in which nobody is suppressed: there is nothing else to be told from
+        hidden[placed] = self._only_stars(placed, levels[place[placed]])
+        # where every record shows only stars they are one class, and none is suppressed
         some_kept = bool((~hidden & (self.records > 0)).any()) or bool((place[self.records > 0] < 0).any())
         if not some_kept:
             hidden[:] = False
@@ -184,25 +184,25 @@ class LocalSearch:
         return LocalResult(levels, place, hidden, not some_kept, loss, suppressed, nodes, self.finished)
 
     def _greedy(self) -> tuple[NDArray[np.int8], NDArray[np.int64], int]:
-        tables = self.checker.tables
+        tables = self.evaluator.tables
         place = np.full(len(self.base), -1, dtype=np.int64)
         rows: Rows = np.flatnonzero(self.records > 0)
         rest = take_rows(self.base, rows)
         total = max(1, len(rows))
         released: list[Levels] = []
         nodes = 0
-        domain = self.checker.records.domain
-        for _, levels in in_order(domain, self.costs, self.lower, self.upper):
-            if not len(rows) or self._late():
+        domain = self.evaluator.records.domain
+        for _, levels in nodes_by_loss(domain, self.costs, self.lower, self.upper):
+            if not len(rows) or self._is_late():
                 break
             nodes += 1
             advance(0.5 * (1 - len(rows) / total), f"{nodes:,} nodes, {len(rows):,} combinations left")
             table, group = tables.coarsen(rest, levels)
-            kept, _ = self.checker.judge(table)
+            kept, _ = self.evaluator.judge(table)
             if not kept.any():
                 continue
             numbers = np.cumsum(kept) - 1 + len(released)
-            # what is released leaves: the nodes to come judge what is left by itself
+            # later nodes judge the remaining records alone
             hit = kept[group]
             place[rows[hit]] = numbers[group[hit]]
             released.extend([levels] * int(kept.sum()))
@@ -211,7 +211,7 @@ class LocalSearch:
         return np.array(released, dtype=np.int8).reshape(len(released), len(self.lower)), place, nodes
 
     def _row_loss(self, levels: NDArray[np.int8], place: NDArray[np.int64]) -> Shares:
-        """Give the loss of each row, the sum over its columns."""
+        """Return the loss of each row, the sum over its columns."""
         m = len(self.lower)
         total = np.zeros(len(place))
         kept = place >= 0
@@ -226,7 +226,10 @@ class LocalSearch:
         return float((loss * self.records).sum() / n / len(self.lower))
 
     def _pool(self, loss: Shares, place: NDArray[np.int64], factor: float) -> Rows:
-        """Give what is left over and the coarsest classes, so many times as much in all (at least one class more)."""
+        """Return the rows without a class and those of the coarsest classes, up to ``factor`` times the former.
+
+        At least one class is included.
+        """
         left = (place < 0) & (self.records > 0)
         kept = place >= 0
         if factor <= 1 or not kept.any():
@@ -241,7 +244,7 @@ class LocalSearch:
         chosen[order[: max(1, taken)]] = True
         return np.flatnonzero(left | (kept & chosen[np.maximum(place, 0)]))
 
-    def _joined(
+    def _merge_pool(
         self,
         levels: NDArray[np.int8],
         place: NDArray[np.int64],
@@ -259,14 +262,12 @@ class LocalSearch:
         new[new >= 0] = compact
         return self._result(stacked[used], new, nodes)
 
-    # From the top down.
-
     def _top_down(self, pool: Rows) -> list[tuple[Rows, Levels]]:
-        """Split a pool into classes, from what it is at the highest levels; parts that fail there are left over."""
-        domain = self.checker.records.domain
+        """Split a pool into classes, starting from the highest levels; parts that fail there get no class."""
+        domain = self.evaluator.records.domain
         cells = np.stack([domain.maps[j][level][self.codes[pool, j]] for j, level in enumerate(self.upper)], axis=1)
         group = np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1)
-        holds, _ = self.checker.judge(self._table(pool, group, int(group.max()) + 1))
+        holds, _ = self.evaluator.judge(self._table(pool, group, int(group.max()) + 1))
         done = []
         # breadth first: when time is up all classes have been split about as often
         waiting = deque((pool[group == i], self.upper) for i in np.flatnonzero(holds))
@@ -284,39 +285,39 @@ class LocalSearch:
 
     def _best_split(self, rows: Rows, levels: Levels) -> tuple[float, int, int, list[Rows], Rows]:
         best: tuple[float, int, int, list[Rows], Rows] = (0.0, 0, 0, [], rows[:0])
-        domain = self.checker.records.domain
+        domain = self.evaluator.records.domain
         weight = self.records[rows]
-        bare = bool(self._bare(rows, levels).all())
+        bare = bool(self._only_stars(rows, levels).all())
         for j, here in enumerate(levels):
-            if self._late():
+            if self._is_late():
                 break
             now = self.costs[j][here][self.codes[rows, j]]
             for level in range(self.lower[j], here):
                 gains = (now - self.costs[j][level][self.codes[rows, j]]) * weight
-                if gains.sum() <= best[0]:  # even if every child may leave
+                if gains.sum() <= best[0]:  # even if every child were split off
                     continue
                 child = np.unique(domain.maps[j][level][self.codes[rows, j]], return_inverse=True)[1]
                 accepted = self._split(rows, child)
                 if bare and weight[~accepted[child]].sum() > self.limit:
-                    continue  # what stays behind would be suppressed
+                    continue  # the remainder would be suppressed
                 gain = float(gains[accepted[child]].sum())
-                if gain > best[0] * (1 + 1e-12):  # columns of equal gain must not be told apart by rounding
+                if gain > best[0] * (1 + 1e-12):  # rounding must not decide between columns of equal gain
                     parts = [rows[child == i] for i in np.flatnonzero(accepted)]
                     best = (gain, j, level, parts, rows[~accepted[child]])
         return best
 
     def _split(self, rows: Rows, child: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Say which children may leave their class, so that they and what stays behind both hold."""
+        """Return a mask of the children that can be split off so that they and the remainder all hold."""
         groups = int(child.max()) + 1
         parts = self._table(rows, child, groups)
-        accepted, _ = self.checker.judge(parts)
+        accepted, _ = self.evaluator.judge(parts)
         size = parts.sums[:, 0]
         while accepted.any() and not accepted.all():
             behind = np.flatnonzero(~accepted)
             if self._judge_merged(parts, [behind])[0]:
                 break
-            # the smallest child whose staying helps; none helps alone: the smallest one. A few dozen are asked: one
-            # question judges them all, and a larger child costs more than it can save
+            # keep the smallest child that makes the remainder hold; if none does alone, the smallest one. Of at most 32
+            # candidates: one call judges them all, and a larger child costs more than it can save
             candidates = np.flatnonzero(accepted)
             candidates = candidates[np.argsort(size[candidates], kind="stable")][:32]
             helps = self._judge_merged(parts, [np.append(behind, i) for i in candidates])
@@ -324,17 +325,19 @@ class LocalSearch:
         return accepted
 
     def _judge_merged(self, parts: ClassTable, unions: list[NDArray[np.intp]]) -> NDArray[np.bool_]:
-        """Judge unions of classes of a table."""
+        """Return a mask of the unions of classes that meet the requirements."""
         rows = np.concatenate(unions)
         group = np.repeat(np.arange(len(unions), dtype=np.int32), [len(union) for union in unions])
-        return self.checker.judge(grouped(take_rows(parts, rows), group, len(unions), self.checker.tables.widths))[0]
+        return self.evaluator.judge(
+            merge_rows(take_rows(parts, rows), group, len(unions), self.evaluator.tables.widths)
+        )[0]
 
     def _table(self, rows: Rows, group: NDArray[np.intp], groups: int) -> ClassTable:
-        return grouped(take_rows(self.base, rows), group.astype(np.int32), groups, self.checker.tables.widths)
+        return merge_rows(take_rows(self.base, rows), group.astype(np.int32), groups, self.evaluator.tables.widths)
 
 
 def take_rows(table: ClassTable, rows: Rows) -> ClassTable:
-    """Give some rows of a class table."""
+    """Return some rows of a class table."""
     values = {}
     for name, (start, value, count) in table.values.items():
         lengths = np.diff(start)[rows]
@@ -346,7 +349,7 @@ def take_rows(table: ClassTable, rows: Rows) -> ClassTable:
     return ClassTable(table.levels, table.keys[rows], table.sums[rows], peak, values)
 
 
-def grouped(table: ClassTable, group: NDArray[np.int32], groups: int, widths: dict[str, int]) -> ClassTable:
+def merge_rows(table: ClassTable, group: NDArray[np.int32], groups: int, widths: dict[str, int]) -> ClassTable:
     """Merge the rows of a class table by given groups, whatever their keys."""
     from celosia.kernels.search.lattice import merge_values
 

@@ -1,15 +1,17 @@
-"""The lattice of hierarchy levels as an SVG picture: what was judged, what holds, which node is best."""
+"""The lattice of hierarchy levels as an SVG picture: the evaluated nodes, those that hold, and the best one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import Any
+from typing import Any, TypeAlias
 
-from celosia.search.lattice.explanation import minimal_safe
+from celosia.search.lattice.explanation import minimal_safe_nodes
 
+Node: TypeAlias = list[Any]
+"""``[levels, suppressed, classes, score, holds]``."""
 DRAWN = 400
-"""So many nodes are drawn at most; a picture with more of them shows nothing."""
+"""Largest number of nodes drawn; a picture with more is illegible."""
 WIDTH = 900
 ROW = 44
 LEFT = 60
@@ -19,7 +21,7 @@ COLOURS = {
     "holds": "var(--s0, #a9cdb8)",
     "fails": "var(--soft, #8c857b)",
 }
-"""Those of the page that the picture stands on, or of its own."""
+"""Colours of the page that contains the picture, with defaults."""
 INK = 'fill="var(--ink, #222)"'
 LABELLED = 12
 """Nodes of a row up to which each is labelled with its levels; of a longer one the best and the minimal are."""
@@ -32,11 +34,11 @@ ENGLISH = {
     "node": "{levels}; loss {loss}; {suppressed} suppressed; {classes} classes; {verdict}",
     "key": "Numbers are the levels of {columns}, in this order.",
 }
-"""What the picture says; a page in another language hands its own words in."""
+"""Texts of the picture; a page in another language passes its own."""
 
 
 def lattice_svg(lattice: Mapping[str, Any], words: Mapping[str, str] = ENGLISH) -> str:
-    """Draw an explored lattice (:func:`celosia.search.lattice.explanation.explored`): fine nodes below, coarse above.
+    """Draw a recorded lattice (:func:`celosia.search.lattice.explanation.lattice_record`), fine nodes at the bottom.
 
     The best node, the minimal nodes that hold, other nodes that hold and nodes that fail differ in colour and in shape
     (so that the picture can be read without colours); lines join nodes that differ by one level of one column. Labels
@@ -68,7 +70,7 @@ def lattice_svg(lattice: Mapping[str, Any], words: Mapping[str, str] = ENGLISH) 
         for row, height in enumerate(reversed(heights))
     ]
     parts += list(_lines(place))
-    safe = {tuple(levels) for levels in minimal_safe(lattice)}
+    safe = {tuple(levels) for levels in minimal_safe_nodes(lattice)}
     best = tuple(lattice["best"] or ())
     for node in chosen:
         state = _state(node, best, safe)
@@ -82,14 +84,14 @@ def lattice_svg(lattice: Mapping[str, Any], words: Mapping[str, str] = ENGLISH) 
 
 
 def _chosen(lattice: Mapping[str, Any]) -> list[Any]:
-    """Pick what to draw: the best node, the minimal ones that hold, then those nearest to the best in levels."""
+    """Return the nodes to draw: the best one, the minimal ones that hold, then those nearest to the best in levels."""
     nodes = list(lattice["nodes"])
     if len(nodes) <= DRAWN:
         return nodes
-    safe = {tuple(levels) for levels in minimal_safe(lattice)}
+    safe = {tuple(levels) for levels in minimal_safe_nodes(lattice)}
     centre = lattice["best"] or lattice["upper"]
 
-    def distance(node: Any) -> tuple[bool, int]:
+    def distance(node: Node) -> tuple[bool, int]:
         levels = tuple(node[0])
         return levels not in safe, sum(abs(a - b) for a, b in zip(levels, centre, strict=True))
 
@@ -108,7 +110,7 @@ def _lines(place: Mapping[tuple[int, ...], tuple[float, float]]) -> list[str]:
     return lines
 
 
-def _state(node: Any, best: tuple[int, ...], safe: set[tuple[int, ...]]) -> str:
+def _state(node: Node, best: tuple[int, ...], safe: set[tuple[int, ...]]) -> str:
     levels = tuple(node[0])
     if levels == best:
         return "best"
@@ -118,7 +120,7 @@ def _state(node: Any, best: tuple[int, ...], safe: set[tuple[int, ...]]) -> str:
 
 
 def _mark(
-    node: Any, at: tuple[float, float], state: str, columns: list[str], words: Mapping[str, str], *, named: bool
+    node: Node, at: tuple[float, float], state: str, columns: list[str], words: Mapping[str, str], *, named: bool
 ) -> str:
     levels, suppressed, classes, score, holds = node
     x, y = at

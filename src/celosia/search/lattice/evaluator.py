@@ -1,4 +1,4 @@
-"""One node of the lattice, judged: who is suppressed, what it costs, and what that says about other nodes."""
+"""Evaluation of one node of the lattice: suppressed records, loss, and the bounds it implies for other nodes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Le
 from celosia.search.lattice.tables import ClassTable, ClassTables, Levels, Records
 
 
-class Check(NamedTuple):
-    """What is known about a node once it was judged."""
+class Evaluation(NamedTuple):
+    """Result of evaluating a node, with the bounds that it implies for finer and coarser nodes."""
 
     levels: Levels
     suppressed: int
     """Records that would be suppressed."""
     certain: int
-    """Records that every finer node must suppress as well."""
+    """Records that this and every finer node must suppress at least."""
     holds: bool
-    """Whether the limit allows to suppress so many, and some record is left."""
+    """Whether the suppressed records are within the limit, and some record is left."""
     score: Score
     """The loss, also where the node does not hold."""
     measure: Score
@@ -31,19 +31,19 @@ class Check(NamedTuple):
     classes: int
     """Classes that are kept."""
     penalty: Shares | None = None
-    """m × levels: what the certain ones add to each column's sum at least, here and at every finer node."""
+    """m × levels: least addition of the certain records to each column's sum, here and at every finer node."""
     floor: float = -np.inf
     """No coarser node scores less."""
     ceiling: float = -np.inf
     """No finer node scores less."""
     gap: float = 0.0
-    """What may be added to the other bounds, here and at every finer node."""
+    """Amount by which the other bounds rise here and at every finer node."""
     sums: Shares | None = None
     """The columns' sums that the score combines, for a loss that adds up over columns."""
 
 
-class Checker:
-    """Judge nodes under a set of requirements, an objective and a suppression limit (a number of records)."""
+class NodeEvaluator:
+    """Evaluate nodes under a set of requirements, an objective and a suppression limit (a number of records)."""
 
     def __init__(
         self,
@@ -59,15 +59,15 @@ class Checker:
         self._by_class = [r for r in requirements if r.scope == "class" and not search_hints(r).is_size_only()]
         self._by_file = [r for r in requirements if r.scope == "file"]
         needs = objective.needs if isinstance(objective, ClassObjective) else ()
-        self._judged = _counted(records, requirements)
+        self._judged = _counted_names(records, requirements)
         columns = tuple(dict.fromkeys((*self._judged, *needs, *counted)))
         squares = isinstance(objective, ClassObjective) and objective.squares
         self.tables = ClassTables(records, columns, keep_rows, squares)
-        if isinstance(objective, ClassObjective) and objective.settle is not None:
+        if isinstance(objective, ClassObjective) and objective.fit_scale is not None:
             finest = self.tables.counts(self.tables.base, self.tables.base.sums[:, 0] > 0, columns=(), by_record=True)
-            objective = replace(objective, scale=objective.settle(finest))
+            objective = replace(objective, scale=objective.fit_scale(finest))
         self.objective = objective
-        self._convex = [r for r in requirements if self._kept_by_merging(r)]
+        self._convex = [r for r in requirements if self._survives_merging(r)]
         totals = self.tables.counts(self.tables.base, np.zeros(len(self.tables.base), dtype=bool))
         self._least = max(
             (
@@ -84,21 +84,21 @@ class Checker:
         sized = all(r.scope == "class" and search_hints(r).is_size_only() for r in requirements)
         self._by_size = sized and not records.repeated and records.target is None and records.population is None
         """Whether the size of a class in records decides alone."""
-        self._stars = _partly_starred(records.domain)
+        self._stars = _star_masks(records.domain)
         self._flatten()
 
-    def _kept_by_merging(self, requirement: Model) -> bool:
-        """Say whether classes that hold still hold when they are merged.
+    def _survives_merging(self, requirement: Model) -> bool:
+        """Return whether classes that hold still hold when they are merged.
 
-        When persons have several records, a person in both classes counts once in their union: shares move in ways
-        that no convex model foresees. Sizes and distinct values still never fall.
+        When persons have several records, a person in both classes counts once in their union, so that shares change
+        in ways that convexity does not cover. Sizes and distinct values still never fall.
         """
         return search_hints(requirement).monotone_suppression or (
             search_hints(requirement).monotone_generalisation and not self.records.repeated
         )
 
     def _flatten(self) -> None:
-        """Lay what a suppressed record adds at least, from each level down to each finer one, end to end."""
+        """Store the least cost of a suppressed record, from each level down to each finer one, in one array."""
         domain = self.records.domain
         widest = max((domain.values(j) for j in range(len(domain))), default=1)
         deepest = max((len(maps) for maps in domain.maps), default=1)
@@ -127,9 +127,9 @@ class Checker:
         self._extra = np.concatenate(flat)
 
     def judge(self, table: ClassTable, hidden: Verdict | None = None) -> tuple[Verdict, Verdict]:
-        """Say which classes are kept, and which ones fail in a way that every finer node fails too.
+        """Return masks of the classes that are kept, and of those that fail at every finer node too.
 
-        Those ``hidden`` show nothing but stars: their records are suppressed, whatever they hold.
+        Classes in ``hidden`` show only stars, so their records count as suppressed.
         """
         size = self.tables.size(table)
         here = table.sums[:, 0] > 0  # combinations of the population alone are no classes
@@ -146,7 +146,7 @@ class Checker:
             certain |= failed
         if self._by_file and kept.any():
             kept, refused = self._judge_file(table, kept)
-            if refused and hidden is None:  # at finer levels who is hidden here may be seen, and lower the risk
+            if refused and hidden is None:  # records hidden here may be visible at finer levels, and lower the risk
                 certain |= here
         return kept, certain
 
@@ -160,7 +160,7 @@ class Checker:
         for requirement in self._by_class:
             verdict = requirement.judge(counts)
             if search_hints(requirement).monotone_suppression or (
-                self.limit == 0 and self._kept_by_merging(requirement)
+                self.limit == 0 and self._survives_merging(requirement)
             ):
                 failed[index[~verdict]] = True
             holds = holds & verdict
@@ -169,13 +169,16 @@ class Checker:
         return kept, failed & candidates
 
     def _judge_file(self, table: ClassTable, kept: Verdict) -> tuple[Verdict, bool]:
-        """Suppress the cheapest classes while a requirement on the file refuses; say whether none may go."""
+        """Suppress the cheapest classes while a requirement on the file fails.
+
+        Returns the kept classes, and whether every finer node fails too.
+        """
         counts = self.tables.counts(table, columns=self._judged)
         index = np.flatnonzero(kept)
         if all(requirement.measure(counts.take(index)).holds for requirement in self._by_file):
             return kept, False
         if self.limit == 0:
-            refused = any(self._kept_by_merging(r) and not r.measure(counts.take(index)).holds for r in self._by_file)
+            refused = any(self._survives_merging(r) and not r.measure(counts.take(index)).holds for r in self._by_file)
             return np.zeros_like(kept), refused
         codes = isinstance(self.objective, ColumnObjective)
         costs = self._cost(self.tables.counts(table, codes=codes, columns=()))
@@ -194,25 +197,25 @@ class Checker:
         return fewer, False
 
     def _cost(self, counts: ClassCounts) -> Shares:
-        """Say what each class holds of the objective: the one with the least to lose is suppressed first."""
+        """Return the cost of suppressing each class; the cheapest is suppressed first."""
         columns = self.objective
         cost = counts.size.astype(np.float64)
-        if isinstance(columns, ColumnObjective) and columns.held is not None:
+        if isinstance(columns, ColumnObjective) and columns.kept_loss is not None:
             codes, levels = counts.codes, counts.levels
             assert codes is not None
             assert levels is not None
-            held = [cost * columns.held[j][level][codes[:, j]] for j, level in enumerate(levels)]
+            held = [cost * columns.kept_loss[j][level][codes[:, j]] for j, level in enumerate(levels)]
             cost = np.log1p(np.stack(held, axis=1)).sum(axis=1)
         return cost
 
-    def check(self, levels: Levels) -> Check:
-        """Judge one node."""
+    def evaluate(self, levels: Levels) -> Evaluation:
+        """Evaluate one node."""
         from celosia.kernels.search.lattice import large_classes
 
         table = self.tables.at(levels)
         records = table.sums[:, 0]
         total = len(self.records)
-        hidden = self._hidden(table)
+        hidden = self._suppressed_classes(table)
         if self._by_size and hidden is None:
             kept, forced = np.empty(len(table), dtype=bool), np.empty(len(table), dtype=np.int64)
             classes, suppressed = large_classes(table.sums, self._least, kept, forced)
@@ -220,7 +223,7 @@ class Checker:
         else:
             kept, certain = self.judge(table, hidden)
             classes, suppressed = int(np.count_nonzero(kept)), total - int(records @ kept)
-            forced = self._forced(table, kept, certain)
+            forced = self._forced_counts(table, kept, certain)
             sure = int(forced.sum())
         penalty = self._penalty(table, forced) if sure and self._forcing else None
         sums: Shares | None = None
@@ -241,14 +244,14 @@ class Checker:
             measure, floor, gap, ceiling = self.objective.measure(counts, kept, certain)
             score = self.objective.loss(measure)
         holds = suppressed <= self.limit and suppressed < total
-        return Check(levels, suppressed, sure, holds, score, measure, classes, penalty, floor, ceiling, gap, sums)
+        return Evaluation(levels, suppressed, sure, holds, score, measure, classes, penalty, floor, ceiling, gap, sums)
 
     def loss(self, measured: float) -> float:
-        """Give the loss of a measured score or bound."""
+        """Return the loss of a measured score or bound."""
         return self.objective.loss(measured) if isinstance(self.objective, ClassObjective) else measured
 
-    def _hidden(self, table: ClassTable) -> Verdict | None:
-        """Say which classes show nothing but stars; None where there are none, or where all do: they are one class."""
+    def _suppressed_classes(self, table: ClassTable) -> Verdict | None:
+        """Return a mask of the classes that show only stars; None where none does, or all do (they are one class)."""
         from celosia.kernels.search.lattice import unpack_columns
 
         if self._stars is None:
@@ -261,8 +264,8 @@ class Checker:
         hidden: Verdict = np.logical_and.reduce([stars[code] for stars, code in zip(here, codes, strict=True)])
         return hidden if hidden.any() and not hidden[table.sums[:, 0] > 0].all() else None
 
-    def _forced(self, table: ClassTable, kept: Verdict, certain: Verdict) -> Counts:
-        """Give how many records of each class this and every finer node must suppress at least."""
+    def _forced_counts(self, table: ClassTable, kept: Verdict, certain: Verdict) -> Counts:
+        """Return how many records of each class this and every finer node must suppress at least."""
         forced = np.where(certain, table.sums[:, 0], 0)
         if not self._convex:
             return forced
@@ -276,7 +279,7 @@ class Checker:
         return forced
 
     def _penalty(self, table: ClassTable, lost: Counts) -> Shares:
-        """Give what so many lost records of each class add to each column, at each level up to the node's."""
+        """Return what ``lost`` records of each class add to each column, at each level up to the node's."""
         from celosia.kernels.search.lattice import suppressed_cost, suppressed_counts
 
         lay = self.tables.layout
@@ -286,38 +289,38 @@ class Checker:
         return self._cost_at.copy()
 
     def kept_counts(self, levels: Levels) -> ClassCounts:
-        """Give the counts of the classes that a node keeps."""
+        """Return the counts of the classes that a node keeps."""
         table = self.tables.at(levels)
-        return self.tables.counts(table, self.judge(table, self._hidden(table))[0])
+        return self.tables.counts(table, self.judge(table, self._suppressed_classes(table))[0])
 
     def kept_records(self, levels: Levels) -> tuple[Verdict, Counts]:
-        """Say which records a node keeps, and the class of each."""
+        """Return a mask of the records that a node keeps, and the class of each."""
         table, group = self.tables.from_base(levels)
-        kept, _ = self.judge(table, self._hidden(table))
+        kept, _ = self.judge(table, self._suppressed_classes(table))
         label = group[self.tables.group].astype(np.int64)
         return kept[label], label
 
 
-def _partly_starred(domain: LevelMaps) -> list[list[Verdict]] | None:
-    """Give for each column and level which values read as stars; None where a level has them for all values or none.
+def _star_masks(domain: LevelMaps) -> list[list[Verdict]] | None:
+    """Return for each column and level which values read as stars; None where a level has them for all values or none.
 
     Then classes of nothing but stars are the only class of their node.
     """
-    stars = [[domain.hidden(j, level) for level in range(domain.height(j) + 1)] for j in range(len(domain))]
+    stars = [[domain.is_star(j, level) for level in range(domain.height(j) + 1)] for j in range(len(domain))]
     partly = any(each.any() and not each.all() for by_level in stars for each in by_level)
     return stars if partly else None
 
 
 def column_sums(objective: ColumnObjective, levels: Levels, added: Shares | None) -> Shares:
-    """Give the columns' sums of a node, with what the suppressed records add."""
+    """Return the columns' sums of a node, with what the suppressed records add."""
     x = np.array([base[level] for base, level in zip(objective.base, levels, strict=True)], dtype=np.float64)
     if added is not None:
         x += added[np.arange(len(levels)), list(levels)]
     return x
 
 
-def _counted(records: Records, requirements: Sequence[Model]) -> tuple[str, ...]:
-    """Name the columns whose values must be counted per class."""
+def _counted_names(records: Records, requirements: Sequence[Model]) -> tuple[str, ...]:
+    """List the columns whose values must be counted per class."""
     names: list[str] = []
     for requirement in requirements:
         if search_hints(requirement).is_size_only():

@@ -1,1 +1,0 @@
-"""Searches for the level of each record."""
