@@ -159,15 +159,15 @@ def expected_of(name: str, case: Case, parameters: dict[str, Any]):
             for world in Minimality(**parameters).worlds(group, codes)
         ]
     if name == "degree-inversion":
-        given["chosen"] = DegreeInversion(**parameters).taught(read(case.original)).tolist()
+        given["chosen"] = DegreeInversion(**parameters).known_records(read(case.original)).tolist()
     if name == "density-membership":
         table = known(case, parameters, plain=False)["control"]
-        given["chosen"] = DensityMembership(**{**parameters, "control": table}).drawn(read(case.original))
+        given["chosen"] = DensityMembership(**{**parameters, "control": table}).draw_people(read(case.original))
     if name == "several-rows":
         tables = read(case.original, name=name), read(case.protected, name=name)
-        given["drawn"] = [rows.tolist() for rows in SeveralRows(**parameters).drawn(*tables)]
+        given["drawn"] = [rows.tolist() for rows in SeveralRows(**parameters).draw_rows(*tables)]
     if name == "scoreboard":
-        given["drawn"] = Scoreboard(**parameters).draw(read(case.original), read(case.protected))
+        given["drawn"] = Scoreboard(**parameters).draw_known_items(read(case.original), read(case.protected))
     return REFERENCE[name](case.original, release_of(case, name), **given)
 
 

@@ -12,9 +12,9 @@ from hypothesis.extra.numpy import arrays
 import celosia
 from celosia.errors import NotApplicable, ParameterError
 from celosia.risk import Averaging, Composition, Differencing, NoiseLinkage, NoiseReconstruction
-from celosia.risk.bases.linking import strata
-from celosia.risk.bases.noising import Noised, noised
-from celosia.risk.bases.reaching import Reached, _ReachingAttack
+from celosia.risk.bases.linking_attack import strata
+from celosia.risk.bases.noise_model import NoisyColumns, noisy_columns
+from celosia.risk.bases.success import Success, _SuccessAttack
 from celosia.risk.bases.transparency import PublicStep, public_steps, wanted_column
 
 numbers = arrays(np.float64, (6, 3), elements=st.sampled_from([-8.0, -1.0, 0.0, 0.5, 3.0]))
@@ -23,22 +23,26 @@ numbers = arrays(np.float64, (6, 3), elements=st.sampled_from([-8.0, -1.0, 0.0, 
 @given(numbers, st.lists(st.booleans(), min_size=3, max_size=3))
 @settings(max_examples=50, deadline=None)
 def test_the_scale_of_the_noise_and_back(values, factors):
-    noise = Noised(["a", "b", "c"], values, np.eye(3), np.array(factors), np.zeros(3, np.bool_))
-    scaled = noise.scaled(values)
+    noise = NoisyColumns(["a", "b", "c"], values, np.eye(3), np.array(factors), np.zeros(3, np.bool_))
+    scaled = noise.to_noise_scale(values)
     for c, factor in enumerate(factors):
         expected = np.log(np.abs(np.where(values[:, c] == 0, 1, values[:, c]))) if factor else values[:, c]
         gone = factor & (values[:, c] == 0)
         assert (np.isnan(scaled[:, c]) == gone).all(), "a zero that was multiplied tells nothing"
         assert scaled[~gone, c] == pytest.approx(expected[~gone])
-    assert noise.unscaled(np.nan_to_num(scaled), values) == pytest.approx(values)
+    assert noise.from_noise_scale(np.nan_to_num(scaled), values) == pytest.approx(values)
 
 
 def test_zeros_and_signs_that_stay_keep_records_apart():
     values = np.array([[0.0, -2.0], [5.0, 3.0]])
-    marks = Noised(["a", "b"], values, np.eye(2), np.array([False, True]), np.array([True, False])).marks(values)
+    marks = NoisyColumns(
+        ["a", "b"], values, np.eye(2), np.array([False, True]), np.array([True, False])
+    ).unchanged_marks(values)
     assert (np.sign(marks) == [[1, -1], [0, 1]]).all()
     assert np.abs(marks[0] - marks[1]).min() > 100 * np.abs(values).max()
-    none = Noised(["a"], values[:, :1], np.eye(1), np.array([False]), np.array([False])).marks(values[:, :1])
+    none = NoisyColumns(["a"], values[:, :1], np.eye(1), np.array([False]), np.array([False])).unchanged_marks(
+        values[:, :1]
+    )
     assert none.shape == (2, 0)
 
 
@@ -53,7 +57,7 @@ def table():
 @pytest.mark.parametrize("method", ["noise(columns=[x, y], p=0.5)", "correlated-noise(columns=[x, y], p=0.5)"])
 def test_the_noise_that_a_certificate_tells_of_is_that_of_the_data(table, method):
     protected = celosia.protect(table, method, seed=1)
-    told = noised(NoiseLinkage(), table, protected)
+    told = noisy_columns(NoiseLinkage(), table, protected)
     added = protected.numeric(["x", "y"]) - table.numeric(["x", "y"])
     assert told.names == ["x", "y"]
     assert told.noise == pytest.approx(np.cov(added.T), rel=0.1, abs=0.1 * np.cov(added.T).max())
@@ -63,7 +67,7 @@ def test_without_the_evidence_the_noise_follows_from_the_release(table):
     """p of the variance was added, so p / (1 + p) of that of the release is noise."""
     protected = celosia.protect(table, "noise(columns=[x, y], p=0.5)", seed=1)
     alone = celosia.read(protected.polars(), table.schema)
-    told = noised(NoiseLinkage(method="noise(columns=[x, y], p=0.5)"), table, alone)
+    told = noisy_columns(NoiseLinkage(method="noise(columns=[x, y], p=0.5)"), table, alone)
     assert np.diag(told.noise) == pytest.approx(protected.numeric(["x", "y"]).var(axis=0) / 3)
 
 
@@ -113,11 +117,11 @@ def test_strata_have_the_same_numbers_in_both_tables(left, right):
     assert strata(*tables, [])[0].tolist() == [0] * len(left)
 
 
-class _Chances(_ReachingAttack):
+class _Chances(_SuccessAttack):
     """An attack whose chances are given."""
 
-    def reach(self, original, protected):
-        return Reached(np.array([1.0, 0.0, 0.5, np.nan]), 0.25, np.array([0.0, 0.0, 0.5, np.nan]), parts={"more": 7})
+    def run(self, original, protected):
+        return Success(np.array([1.0, 0.0, 0.5, np.nan]), 0.25, np.array([0.0, 0.0, 0.5, np.nan]), parts={"more": 7})
 
 
 def test_chances_are_means_over_persons_who_were_attacked():

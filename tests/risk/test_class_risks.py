@@ -79,10 +79,10 @@ def test_table_23_keating_and_thackeray():
     keating = AttackerKnows(known={"occupation": "Education", "zip": "970**"})
     assert (np.flatnonzero(keating.candidates(data)) + 1).tolist() == [5]
     assert keating.evidence(data)["identity"]
-    assert keating.learned(data)["income"] == {"790": 1}
+    assert keating.remaining_values(data)["income"] == {"790": 1}
     thackeray = AttackerKnows(known={"occupation": "Education", "zip": "400**"})
     assert (np.flatnonzero(thackeray.candidates(data)) + 1).tolist() == [2, 4]
-    assert set(thackeray.learned(data)["income"]) == {"18098", "26062"}
+    assert set(thackeray.remaining_values(data)["income"]) == {"18098", "26062"}
     assert "age" in thackeray.evidence(data)["disclosed"]
     widow = AttackerKnows(known={"marital": "Widow/er", "zip": 40555})
     assert (np.flatnonzero(widow.candidates(data)) + 1).tolist() == [2]
@@ -100,14 +100,14 @@ T6 = ["Heart", "Diabetes", "Cancer", "Flu", "Cancer", "Heart", "Flu", "Flu"] + [
 
 def test_homogeneity_attack_on_bob():
     bob = AttackerKnows(known={"zip": "13053", "age": 35})
-    assert bob.learned(patients(T4))["disease"] == {"Cancer": 4}
+    assert bob.remaining_values(patients(T4))["disease"] == {"Cancer": 4}
     assert "disease" in bob.evidence(patients(T4))["disclosed"]
     assert bob.value(patients(T4)) == 0.25
 
 
 def test_background_knowledge_about_umeko():
     umeko = AttackerKnows(known={"zip": "13068", "age": 24, "nationality": "Japan"}, excluded={"disease": ["Heart"]})
-    assert umeko.learned(patients(T4))["disease"] == {"Flu": 2}
+    assert umeko.remaining_values(patients(T4))["disease"] == {"Flu": 2}
 
 
 def test_facts_one_by_one():

@@ -220,7 +220,7 @@ def test_candidates_are_persons():
     table = visits(ill=["x", "x", "y", "p", "q", "r"])
     assert part.value(table) == 1
     assert part.evidence(table)["identity"]
-    assert part.learned(table) == {"ill": {"x": 1, "y": 1}}
+    assert part.remaining_values(table) == {"ill": {"x": 1, "y": 1}}
 
 
 def test_the_population_counts_persons_too():

@@ -83,7 +83,7 @@ def test_what_loops_find():
     )
     names = sorted({*films["film"], *changed["film"]})
     found = attack.evidence(table, release)
-    right, wrong, absent = slow(changed, names, attack, attack.draw(table, release))
+    right, wrong, absent = slow(changed, names, attack, attack.draw_known_items(table, release))
     assert (found["right"], found["wrong"]) == (right, wrong)
     assert found["control"] == absent / 60
     assert found["value"] == right / 60

@@ -1,4 +1,4 @@
-"""The risk parts: each file holds one; all are found through the catalogue."""
+"""Risks and attacks, imported on first use."""
 
 from celosia.parts import lazy_package
 

@@ -1,7 +1,8 @@
-"""What an intruder with some knowledge finds in a table."""
+"""Candidates of an intruder with some knowledge about a person."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from celosia.hierarchy import Hierarchy
     from celosia.table import Table
 
 
@@ -28,8 +30,8 @@ class AttackerKnows(NarrowsValues, Risk):
     that a column does not have (negative facts); where such a column stays in doubt, the candidates with an
     excluded value drop out. One candidate is identity disclosure; one remaining value of a column is attribute
     disclosure, and so is an interval of a numeric column that is narrower than its range (``narrowed``: the share
-    that is left). The interval itself shows values: `intervals` and the internal edition of a report tell it, the
-    evidence does not. With a person column S(K) are the persons with a compatible record. A missing value is
+    that is left). The interval itself consists of values: it is in `intervals` and in the internal edition of a report,
+    not in the evidence. With a person column S(K) are the persons with a compatible record. A missing value is
     compatible with nothing that is known, unless the schema reads it as a wildcard. A suppressed record is compatible
     with everything and is left out. The probability trusts that the person is in the table.
 
@@ -40,7 +42,7 @@ class AttackerKnows(NarrowsValues, Risk):
     >>> AttackerKnows(known={"zip": "13053", "age": 35}).evidence(table)["disclosed"]
     ['disease']
     >>> umeko = AttackerKnows(known={"zip": "13068", "age": 24}, excluded={"disease": ["heart"]})
-    >>> umeko.learned(table)["disease"]
+    >>> umeko.remaining_values(table)["disease"]
     {'flu': 1}
     """
 
@@ -53,41 +55,41 @@ class AttackerKnows(NarrowsValues, Risk):
     examples: ClassVar = ({"known": {"q": "a"}}, {"known": {"q": "b", "r": 1}, "excluded": {"s": ["flu"]}})
 
     @model_validator(mode="after")
-    def _something(self) -> AttackerKnows:
+    def _require_knowledge(self) -> AttackerKnows:
         if not self.known and not self.excluded:
             raise ValueError("attacker-knows: give at least one column under known or excluded.")
         return self
 
     def value(self, table: Table) -> float:
         """One over the number of candidates; 0 when there is none."""
-        count = self._people(table)
+        count = self._count_candidates(table)
         return 1.0 / count if count else 0.0
 
     def evidence(self, table: Table) -> dict[str, Any]:
-        """The number of candidates, identity disclosure, and columns of which one value is left (no values)."""
-        learned = self.learned(table)
-        count = self._people(table)
+        """Return the number of candidates, identity disclosure, and the columns with one remaining value."""
+        remaining = self.remaining_values(table)
+        count = self._count_candidates(table)
         return {
             "value": 1.0 / count if count else 0.0,
             "candidates": count,
             "identity": count == 1,
-            "remaining": {name: len(values) for name, values in learned.items()},
-            "disclosed": [name for name, values in learned.items() if len(values) == 1],
-            "narrowed": self._narrowed(table),
-            "facts": {name: max(0, len(values) - 1) for name, values in learned.items()},
+            "remaining": {name: len(values) for name, values in remaining.items()},
+            "disclosed": [name for name, values in remaining.items() if len(values) == 1],
+            "narrowed": self._range_shares(table),
+            "facts": {name: max(0, len(values) - 1) for name, values in remaining.items()},
         }
 
     def records(self, table: Table) -> pl.DataFrame:
-        """Whether each record is a candidate, and its chance to be the person."""
+        """Return whether each record is a candidate, and its chance to be the person."""
         import polars as pl
 
         mask = self.candidates(table)
         return pl.DataFrame({"candidate": mask, "risk": np.where(mask, self.value(table), 0.0)})
 
-    def learned(self, table: Table) -> dict[str, dict[str, int]]:
-        """The values that the candidates have in each column that was not known, and how many have them.
+    def remaining_values(self, table: Table) -> dict[str, dict[str, int]]:
+        """Return the values of the candidates in each unknown column, with the number of candidates that have them.
 
-        Shows values of the data: for the person who holds them.
+        The result contains values of the data: only for the data owner.
         """
         import polars as pl
 
@@ -107,9 +109,9 @@ class AttackerKnows(NarrowsValues, Risk):
         return out
 
     def intervals(self, table: Table) -> dict[str, tuple[float, float]]:
-        """The interval in which each numeric column must lie that was not known.
+        """Return the interval in which each unknown numeric column must lie.
 
-        Shows values of the data: for the person who holds them.
+        The result contains values of the data: only for the data owner.
         """
         mask = self.candidates(table)
         ranges = {}
@@ -124,23 +126,23 @@ class AttackerKnows(NarrowsValues, Risk):
         skipped = {*self.known, *table.schema.identifiers, table.schema.person}
         return [n for n in table.names if n not in skipped and table.column(n).dtype.is_numeric()]
 
-    def _narrowed(self, table: Table) -> dict[str, float]:
-        """For each numeric column that was not known, the share of its range in which the person must lie."""
-        left = {}
+    def _range_shares(self, table: Table) -> dict[str, float]:
+        """Return for each unknown numeric column the share of its range in which the person must lie."""
+        shares = {}
         for name, (low, high) in self.intervals(table).items():
             every = table.numeric([name])[:, 0]
             whole = float(np.nanmax(every) - np.nanmin(every))
-            left[name] = (high - low) / whole if whole else 1.0
-        return left
+            shares[name] = (high - low) / whole if whole else 1.0
+        return shares
 
-    def _people(self, table: Table) -> int:
-        """How many candidates there are: records, or persons where they are declared."""
+    def _count_candidates(self, table: Table) -> int:
+        """Return the number of candidates: records, or persons where they are declared."""
         from celosia.views.persons import person_codes
 
         return len(np.unique(person_codes(table)[self.candidates(table)]))
 
     def candidates(self, table: Table) -> NDArray[np.bool_]:
-        """Which records the person could be, in table order."""
+        """Return the mask of the records that the person could be."""
         from celosia.hierarchy import plain
 
         mask = ~table.suppressed_mask() if table.schema.quasi else np.ones(len(table), dtype=np.bool_)
@@ -151,10 +153,10 @@ class AttackerKnows(NarrowsValues, Risk):
         return mask
 
     def _compatible(self, table: Table, name: str, facts: list[str]) -> NDArray[np.bool_]:
-        """Which records have a cell that is compatible with one of the facts."""
+        """Return the mask of the records with a cell that is compatible with one of the facts."""
         from celosia.hierarchy.matching import compatible
 
-        hierarchy = self._column(table, name)
+        hierarchy = self._hierarchy(table, name)
         wild = name in table.schema.quasi and table.schema[name].missing == Missing.WILDCARD
 
         def fits(cell: str | None) -> bool:
@@ -163,10 +165,10 @@ class AttackerKnows(NarrowsValues, Risk):
         return _by_cell(table, name, fits)
 
     def _certain(self, table: Table, name: str, facts: set[str]) -> NDArray[np.bool_]:
-        """Which records have a cell that stands for ruled-out values only."""
+        """Return the mask of the records with a cell that stands for ruled-out values only."""
         from celosia.hierarchy.values import Exact, OneOf, parse
 
-        self._column(table, name)
+        self._hierarchy(table, name)
 
         def ruled_out(cell: str | None) -> bool:
             if cell is None:
@@ -181,14 +183,14 @@ class AttackerKnows(NarrowsValues, Risk):
         return _by_cell(table, name, ruled_out)
 
     @staticmethod
-    def _column(table: Table, name: str) -> Any:
+    def _hierarchy(table: Table, name: str) -> Hierarchy | None:
         if name not in table.names:
             raise UnknownName.of("column", name, table.names)
         return table.schema.hierarchy(name)
 
 
-def _by_cell(table: Table, name: str, test: Any) -> NDArray[np.bool_]:
-    """Ask once per distinct cell."""
+def _by_cell(table: Table, name: str, test: Callable[[str | None], bool]) -> NDArray[np.bool_]:
+    """Return the mask of the records whose cell passes a test, which is called once per distinct cell."""
     from celosia.hierarchy import texts
 
     column = table.encoded(name)

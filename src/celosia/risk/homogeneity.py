@@ -1,4 +1,4 @@
-"""Homogeneity: classes that disclose a sensitive value."""
+"""Homogeneity of classes, which discloses a sensitive value."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class Homogeneity(Risk):
-    r"""The share of records whose class gives a sensitive value away.
+    r"""The share of records whose class discloses a sensitive value.
 
     .. math:: \frac1n \sum_E |E| \cdot [\max_s p_E(s) \ge \text{share}]
 
     A class discloses when its most frequent value has at least the ``share`` (1: all records have it; with a person
-    column all persons, who may have several values). Missing and suppressed values hide nobody: the share is that among
-    the known values, where there are any, and a class of suppressed values alone discloses nothing. It needs classes,
-    so missing values of quasi-identifiers that are a category. `classes` lists them with the value, and with ``facts``:
-    how many values an intruder must be able to rule out until only one is left. Such lists show values: they are for
-    the person who holds the data. References: Machanavajjhala et al. (2007).
+    column all persons, who may have several values). Missing and suppressed values do not count: the share is that
+    among the known values, where there are any, and a class of suppressed values alone discloses nothing. It needs
+    classes, so missing values of quasi-identifiers that are a category. `classes` lists them with the value, and with
+    ``facts``: how many values an intruder must be able to rule out until only one is left. Such lists contain values of
+    the data: they are for the data owner. References: Machanavajjhala et al. (2007).
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"age": ["<30", "<30", "30-40", "30-40"], "disease": ["heart", "flu", "cancer", "cancer"]})
@@ -46,7 +46,7 @@ class Homogeneity(Risk):
     examples: ClassVar = ({}, {"share": 0.5})
 
     def value(self, table: Table) -> float:
-        """The share of records in a class that discloses a value of some sensitive column."""
+        """Return the share of records in a class that discloses a value of some sensitive column."""
         from celosia.views.persons import person_shares
 
         share = person_shares(table)
@@ -54,7 +54,7 @@ class Homogeneity(Risk):
         return float(share[self.records(table)["disclosed"].to_numpy()].sum()) / total if total else 0.0
 
     def evidence(self, table: Table) -> dict[str, Any]:
-        """The share, the number of disclosing classes, and the fewest facts that disclose a value in some class."""
+        """Return the share, the number of disclosing classes, and the fewest facts that disclose a value."""
         every = self._every(table)
         return {
             "value": self.value(table),
@@ -63,7 +63,7 @@ class Homogeneity(Risk):
         }
 
     def classes(self, table: Table) -> pl.DataFrame:
-        """The disclosing classes, largest first: quasi-identifiers, column, size, value, its share, facts."""
+        """Return the disclosing classes, largest first: quasi-identifiers, column, size, value, its share, facts."""
         import polars as pl
 
         return (
@@ -71,7 +71,7 @@ class Homogeneity(Risk):
         )
 
     def records(self, table: Table) -> pl.DataFrame:
-        """Whether the class of each record discloses a value, and the fewest facts that would."""
+        """Return whether the class of each record discloses a value, and the fewest facts that would."""
         import polars as pl
 
         keys = list(table.schema.need_quasi())
@@ -112,7 +112,7 @@ def _block(table: Table, column: str) -> pl.DataFrame:
     value = text_expression(column, combinations.schema[column]).alias("__value__")
     hidden = pl.col("__value__").is_null() | (pl.col("__value__") == STAR)
     shown, missing = pl.col(ROWS).filter(~hidden), pl.col(ROWS).filter(pl.col("__value__").is_null())
-    beside = pl.col("size") - pl.col("hidden")
+    known = pl.col("size") - pl.col("hidden")
     return (
         combinations.with_columns(value)
         .sort(ROWS, "__value__", descending=[True, False])
@@ -129,7 +129,7 @@ def _block(table: Table, column: str) -> pl.DataFrame:
         .with_columns(
             pl.when(pl.col("most").is_null())
             .then(pl.col("missing") / pl.col("size"))
-            .otherwise(pl.col("most") / pl.max_horizontal(beside, "most"))
+            .otherwise(pl.col("most") / pl.max_horizontal(known, "most"))
             .alias("share")
         )
         .select(*keys, "column", "size", "value", "share", "facts")

@@ -22,10 +22,10 @@ class HouseholdRisk(Risk):
 
     .. math:: r^h_i = 1 - \prod_{j \in h(i)} (1 - r_j)
 
-    with r the individual risk. Who finds one member has found the household. The value is the mean over the
+    with r the individual risk. An intruder who finds one member has found the household. The value is the mean over the
     records. With a person column members are persons, each once with the highest risk of her rows in the household, and
-    the mean is over them. Members are taken as independent; a record (person) without a household id stands alone. It
-    needs a household column in the schema.
+    the mean is over them. Members are taken as independent; a record (person) without a household id is a household by
+    itself. It needs a household column in the schema.
 
     References: Franconi & Polettini (2004); Templ, Kowarik & Meindl (2015).
 
@@ -46,7 +46,7 @@ class HouseholdRisk(Risk):
     examples: ClassVar = ({"weights": True},)
 
     def value(self, table: Table) -> float:
-        """The mean household risk of the records (persons) that are not suppressed."""
+        """Return the mean household risk of the records (persons) that are not suppressed."""
         return self._members(table).mean()
 
     def evidence(self, table: Table) -> dict[str, Any]:
@@ -101,5 +101,5 @@ class Members(NamedTuple):
     """The member of each record, -1 when suppressed."""
 
     def mean(self) -> float:
-        """The mean household risk; 0 without members."""
+        """Return the mean household risk; 0 without members."""
         return float(self.household.mean()) if len(self.household) else 0.0

@@ -30,8 +30,8 @@ class IndividualRisk(Risk):
     the records (persons, with a person column; one with rows in several classes counts in each); the evidence adds
     the expected number of re-identifications, the records that stand out (above the median by ``deviations`` robust
     deviations and above ``floor``) and, with ``wanted``, the record risk above which records must be protected to
-    reach that mean. A suppressed record has risk 0 and does not count. The model takes the population frequency as
-    negative binomial: it is weak for weights that vary inside a pattern.
+    reach that mean. A suppressed record has risk 0 and does not count. The model assumes a negative binomial population
+    frequency: it is weak for weights that vary within a class.
 
     References: Benedetti & Franconi (1998); Franconi & Polettini (2004).
 
@@ -51,13 +51,15 @@ class IndividualRisk(Risk):
         description="how far a missing value counts as a match (sdcMicro); else the schema says",
     )
     population: Source = Field(default=None, description="table of the population with the raw quasi-identifiers")
-    deviations: float = Field(default=2.0, ge=0, description="robust deviations above the median that stand out")
+    deviations: float = Field(
+        default=2.0, ge=0, description="robust deviations above the median from which a record stands out"
+    )
     floor: float = Field(default=0.0, ge=0, le=1, description="risk below which no record stands out")
     wanted: float | None = Field(default=None, gt=0, le=1, description="mean risk to reach, for the threshold")
     examples: ClassVar = ({}, {"population": 30}, {"weights": True})
 
     def value(self, table: Table) -> float:
-        """The mean risk of the records; 0 without records."""
+        """Return the mean risk of the records; 0 without records."""
         return _mean(np.repeat(self._patterns(table)[0], table.classes.histogram.persons))
 
     def evidence(self, table: Table) -> dict[str, Any]:
@@ -87,7 +89,7 @@ class IndividualRisk(Risk):
         return pl.DataFrame({name: table.classes.on_records(own, suppressed=0) for name, own in named.items()})
 
     def _patterns(self, table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Risk, f and F of each pattern."""
+        """Return risk, f and F of each class."""
         from celosia.views.record_risk import pattern_risks
 
         return pattern_risks(table, exact=self.exact, alpha=self.alpha, population=self.population)

@@ -39,7 +39,7 @@ class Journalist(Risk):
     examples: ClassVar = ({"size": 40}, {"population": 30}, {"weights": True})
 
     def value(self, table: Table) -> float:
-        """The highest risk of a record; 0 without records."""
+        """Return the highest risk of a record; 0 without records."""
         return float(self.records(table)["risk"].max() or 0.0)  # type: ignore[arg-type]
 
     def evidence(self, table: Table) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class Journalist(Risk):
         }
 
     def records(self, table: Table) -> pl.DataFrame:
-        """The risk of each record, and the people it could be."""
+        """Return the risk of each record, and the people it could be."""
         import polars as pl
 
         from celosia.views.population import population_frequencies

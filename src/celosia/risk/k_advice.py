@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Threshold(NamedTuple):
-    """A smallest class size that a regulator or a guideline asks for."""
+    """Smallest class size that a regulator or a guideline asks for."""
 
     k: int
     where: str
@@ -33,11 +33,11 @@ THRESHOLDS = (
     ),
     Threshold(20, "public release of very sensitive data, a risk of 0.05", "El Emam & Malin (2015)"),
 )
-"""Class sizes in use, with their sources: custom, not proof. What is right depends on who gets the data."""
+"""Class sizes in use, with their sources: custom, not proof. The right one depends on the recipient."""
 
 
 class KAdvice(Risk):
-    r"""How far a table is from the class sizes that regulators and guidelines ask for.
+    r"""Records that violate the class sizes that regulators and guidelines ask for.
 
     The value is Lodha and Thomas' α, the share of records that are alone in their class; k is said to be acceptable
     while
@@ -60,11 +60,11 @@ class KAdvice(Risk):
     memory: ClassVar[Memory] = "none"
 
     def value(self, table: Table) -> float:
-        """Lodha and Thomas' α."""
+        """Return Lodha and Thomas' α."""
         return unique_share(table)
 
     def evidence(self, table: Table) -> dict[str, Any]:
-        """α, the smallest class, and for each threshold how many records violate it."""
+        """Return α, the smallest class, and for each threshold the number of records that violate it."""
         frequency, records = table.sizes()
         alpha = self.value(table)
         smallest = int(frequency.min()) if len(frequency) else 0
@@ -86,7 +86,7 @@ class KAdvice(Risk):
         }
 
     def records(self, table: Table) -> pl.DataFrame:
-        """The class size of each record, and the largest threshold it meets."""
+        """Return the class size of each record, and the largest threshold it meets."""
         import polars as pl
 
         frequency = table.frequencies()

@@ -35,9 +35,9 @@ class LogLinear:
     tau1_interval: tuple[float, float]
     tau2_interval: tuple[float, float]
     unique: Floats = field(repr=False)
-    """Chance that each pattern is a population unique; 0 for a pattern that is no sample unique."""
+    """Chance that each class is a population unique; 0 for a class that is no sample unique."""
     match: Floats = field(repr=False)
-    """Expected 1/F of each pattern; 0 for a pattern that is no sample unique."""
+    """Expected 1/F of each class; 0 for a class that is no sample unique."""
     interactions: tuple[Pair, ...]
     misfit: float
     """Skinner and Shlomo's standardised bias of tau1: near 0 is good, above 2 the model is too simple."""
@@ -59,7 +59,7 @@ def log_linear(
 
     ``form`` is the model: ``independence`` of the keys, all ``two-way`` interactions, or ``stepwise``: interactions
     join by their lack of fit until the standardised bias of :math:`\hat\tau_1` is no longer positive. The intervals are
-    from refits to ``replicates`` simulated samples. sdcMicro puts :math:`\hat\mu_k` in the place of
+    from refits to ``replicates`` simulated samples. sdcMicro uses :math:`\hat\mu_k` instead of
     :math:`\hat\lambda_k`, which makes both numbers several times too large.
 
     Fails with DataError when the full key table has more than 2^24 cells (independence has no such limit).
@@ -81,7 +81,7 @@ def log_linear(
     rate = mu[cells] / pi
     unique, match = np.where(alone, _h1(rate, pi), 0.0), np.where(alone, _h2(rate, pi), 0.0)
     tau = np.array([unique.sum(), match.sum()])
-    spread = _spread(table, mu, pi, pairs, replicates, rng)
+    spread = _half_widths(table, mu, pi, pairs, replicates, rng)
     low, high = np.maximum(tau - spread, 0.0), np.minimum(tau + spread, float(alone.sum()))
     return LogLinear(
         float(tau[0]),
@@ -91,7 +91,7 @@ def log_linear(
         unique,
         match,
         pairs,
-        _misfit(table.observed(), mu, pi),
+        _misfit(table.observed_counts(), mu, pi),
     )
 
 
@@ -127,8 +127,8 @@ class _Table:
         cells = np.ravel_multi_index(tuple(codes.T), shape) if whole and len(codes) else np.zeros(len(codes), np.int64)
         return cls(codes, counts, shape, cells.astype(np.int64), whole)
 
-    def observed(self) -> Floats:
-        """Counts of all cells (of the observed ones when the table is too large)."""
+    def observed_counts(self) -> Floats:
+        """Return the counts of all cells (of the observed ones when the table is too large)."""
         if not self.whole:
             return self.counts
         full = np.zeros(math.prod(self.shape))
@@ -136,8 +136,8 @@ class _Table:
         return full
 
     def fit(self, pairs: Sequence[Pair], start: Floats | None = None, counts: Floats | None = None) -> Floats:
-        """Expected counts of all cells under main effects and the given interactions."""
-        observed = self.observed() if counts is None else counts
+        """Return the expected counts of all cells under main effects and the given interactions."""
+        observed = self.observed_counts() if counts is None else counts
         if not pairs:
             return self._independent(observed)
         data = observed.reshape(self.shape)
@@ -159,7 +159,7 @@ class _Table:
         return np.asarray(mu.ravel(), dtype=np.float64)
 
     def _independent(self, observed: Floats) -> Floats:
-        """The product of the margins, in closed form."""
+        """Return the product of the margins, in closed form."""
         n = max(float(observed.sum()), 1e-300)
         if self.whole:
             data = observed.reshape(self.shape)
@@ -175,19 +175,19 @@ class _Table:
 
 
 def _choose(table: _Table, pi: float, form: Form) -> tuple[Pair, ...]:
-    """The interactions of the model."""
+    """Return the interactions of the model."""
     every = tuple(itertools.combinations(range(len(table.shape)), 2))
     if form == "independence" or not every:
         return ()
     if form == "two-way":
         return every
     chosen: tuple[Pair, ...] = ()
-    observed = table.observed()
+    observed = table.observed_counts()
     mu = table.fit(())
     while len(chosen) < len(every) and _misfit(observed, mu, pi) > 0:
         lack = {pair: _lack_of_fit(table, observed, mu, pair) for pair in every if pair not in chosen}
         worst = max(lack, key=lambda pair: lack[pair])
-        if lack[worst] < 1.96:  # what is left of the misfit is chance
+        if lack[worst] < 1.96:  # the rest of the misfit is chance
             break
         chosen = (*chosen, worst)
         mu = table.fit(chosen, start=mu)
@@ -195,7 +195,7 @@ def _choose(table: _Table, pi: float, form: Form) -> tuple[Pair, ...]:
 
 
 def _lack_of_fit(table: _Table, observed: Floats, mu: Floats, pair: Pair) -> float:
-    """Standardised chi-square of one two-way margin."""
+    """Return the standardised chi-square of one two-way margin."""
     rest = tuple(a for a in range(len(table.shape)) if a not in pair)
     have = observed.reshape(table.shape).sum(axis=rest)
     expected = mu.reshape(table.shape).sum(axis=rest)
@@ -206,7 +206,7 @@ def _lack_of_fit(table: _Table, observed: Floats, mu: Floats, pair: Pair) -> flo
 
 
 def _misfit(observed: Floats, mu: Floats, pi: float) -> float:
-    r"""Standardised bias of :math:`\hat\tau_1` (Skinner & Shlomo 2008, eq. 12).
+    r"""Return the standardised bias of :math:`\hat\tau_1` (Skinner & Shlomo 2008, eq. 12).
 
     .. math:: B = \sum_k \lambda_k e^{-\lambda_k} (1-\pi) \{(f_k - \mu_k) + (1-\pi) [(f_k - \mu_k)^2 - f_k] / 2\pi\}
 
@@ -221,10 +221,10 @@ def _misfit(observed: Floats, mu: Floats, pi: float) -> float:
     return bias / math.sqrt(variance) if variance > 0 else 0.0
 
 
-def _spread(
+def _half_widths(
     table: _Table, mu: Floats, pi: float, pairs: tuple[Pair, ...], replicates: int, rng: np.random.Generator
 ) -> Floats:
-    """Half-widths of the 95 % intervals: how far estimates of simulated samples lie from what they estimate."""
+    """Return the half-widths of the 95 % intervals, from the errors of estimates on simulated samples."""
     from scipy.stats import t
 
     if replicates < 2:
@@ -239,7 +239,7 @@ def _spread(
             _h1(again, pi).sum() - (unseen == 0).sum(),
             _h2(again, pi).sum() - (1.0 / (1.0 + unseen)).sum(),
         )
-    # the sum of 1/F is what a series of links would get right on average; each link is a draw of its own
+    # the sum of 1/F is the expected number of right links; each link is an independent draw
     return np.asarray(
         t.ppf(0.975, replicates) * np.sqrt((errors**2).mean(axis=0)) * math.sqrt(1 + 1 / replicates), dtype=np.float64
     )

@@ -50,11 +50,11 @@ class LogLinearRisk(Risk):
     examples: ClassVar = ({"form": "independence", "size": 40}, {"form": "independence", "weights": True})
 
     def value(self, table: Table) -> float:
-        """Expected right links to sample uniques, as a share of the records."""
+        """Return the expected right links to sample uniques, as a share of the records."""
         return self._fit(table).tau2 / int(table.classes.histogram.persons.sum())
 
     def evidence(self, table: Table) -> dict[str, Any]:
-        """Both estimates with intervals, the interactions in the model, and its standardised bias."""
+        """Return both estimates with intervals, the interactions in the model, and its standardised bias."""
         fit = self._fit(table)
         classes = table.classes
         n = int(classes.histogram.persons.sum())
@@ -71,7 +71,7 @@ class LogLinearRisk(Risk):
         }
 
     def records(self, table: Table) -> pl.DataFrame:
-        """Expected 1/F of each sample unique, and its chance to be a population unique; 0 for all others."""
+        """Return expected 1/F of each sample unique, and its chance to be a population unique; 0 for all others."""
         import polars as pl
 
         classes, fit = table.classes, self._fit(table)

@@ -40,24 +40,24 @@ class Marketer(Risk):
     examples: ClassVar = ({}, {"size": 40}, {"population": 30}, {"weights": True})
 
     def value(self, table: Table) -> float:
-        """The expected share of records (persons) that are re-identified; suppressed records do not count."""
+        """Return the expected share of records (persons) that are re-identified; suppressed records do not count."""
         return float(self.evidence(table)["value"])
 
     def evidence(self, table: Table) -> dict[str, Any]:
-        """The share and the expected number of re-identified records (persons)."""
+        """Return the share and the expected number of re-identified records (persons)."""
         risk = self._risk(table)
         counted = table.classes.histogram.persons
         expected, n = float((risk * counted).sum()), int(counted[risk > 0].sum())
         return {"value": expected / n if n else 0.0, "expected": expected, "records": n}
 
     def records(self, table: Table) -> pl.DataFrame:
-        """The chance of each record to be linked rightly."""
+        """Return the chance of each record to be linked rightly."""
         import polars as pl
 
         return pl.DataFrame({"risk": table.on_records(self._risk(table), suppressed=0.0)})
 
     def _risk(self, table: Table) -> NDArray[np.float64]:
-        """The chance of the records of each class."""
+        """Return the chance of the records of each class."""
         from celosia.views.population import class_people
 
         if self.population is None and self.size is None and table.schema.weight is None:

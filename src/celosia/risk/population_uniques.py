@@ -22,13 +22,13 @@ class PopulationUniques(Risk):
 
     .. math:: \hat S_1 / N
 
-    ``model`` is the estimator: ``pitman`` (Pitman's sampling formula), ``zayatz`` (population classes distributed
-    as the sample's), ``snb`` (slide negative binomial), or ``dankar``, the rule that picks one by the sampling
-    fraction. The evidence has a 95 % interval and the estimates of all models: on real data they may differ by a
-    factor of ten, and an interval covers sampling, not a wrong model. Where a model has no estimate the reason stands
-    in its place, never a 0. The size of the population is ``size`` or the sum of the sampling weights. With a person
-    column persons are counted; one with rows in several classes counts in each, and the population likewise. Missing
-    values must be read as a category: the models are about classes.
+    ``model`` is the estimator: ``pitman`` (Pitman's sampling formula), ``zayatz`` (population classes distributed as
+    the sample's), ``snb`` (slide negative binomial), or ``dankar``, the rule that picks one by the sampling fraction.
+    The evidence has a 95 % interval and the estimates of all models: on real data they may differ by a factor of ten,
+    and an interval covers sampling, not a wrong model. Where a model has no estimate the evidence has the reason
+    instead, never a 0. The size of the population is ``size`` or the sum of the sampling weights. With a person column
+    persons are counted; one with rows in several classes counts in each, and the population likewise. Missing values
+    must be read as a category: the models are about classes.
 
     References: Dankar, El Emam, Neisa & Roffey (2012); Hoshino (2001); Zayatz (1991); Chen & Keller-McNulty (1998).
 
@@ -48,11 +48,11 @@ class PopulationUniques(Risk):
     examples: ClassVar = ({"model": "zayatz", "size": 40}, {"model": "zayatz", "weights": True})
 
     def value(self, table: Table) -> float:
-        """The estimated share of population uniques."""
+        """Return the estimated share of population uniques."""
         return self._estimable(table).share
 
     def evidence(self, table: Table) -> dict[str, Any]:
-        """The share with its interval, the model used, and what the other models say."""
+        """Return the share with its interval, the model used, and the estimates of the other models."""
         from celosia.kernels.disclosure.uniqueness.population_uniqueness import ESTIMATORS
 
         estimate = self._estimable(table)
@@ -69,7 +69,7 @@ class PopulationUniques(Risk):
         }
 
     def records(self, table: Table) -> pl.DataFrame:
-        """Chance of each record to be a population unique, and whether it is unique in the sample."""
+        """Return the chance of each record to be a population unique, and whether it is unique in the sample."""
         import polars as pl
 
         classes = table.classes

@@ -31,10 +31,10 @@ class Prosecutor(BoundedByRows, Risk):
     """
 
     memory: ClassVar[Memory] = "none"
-    rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # no more persons than rows share a class
+    rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # a class has no more persons than rows
 
     def value(self, table: Table) -> float:
-        """The highest risk of a record; 0 for a table without records."""
+        """Return the highest risk of a record; 0 for a table without records."""
         frequency, _ = table.sizes()
         return float(1.0 / frequency.min()) if len(frequency) else 0.0
 
@@ -53,7 +53,7 @@ class Prosecutor(BoundedByRows, Risk):
         }
 
     def records(self, table: Table) -> pl.DataFrame:
-        """The risk of each record, and how many records it could be."""
+        """Return the risk of each record, and how many records it could be."""
         import polars as pl
 
         frequency = table.frequencies()

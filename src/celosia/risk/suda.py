@@ -29,9 +29,9 @@ class Suda(Risk):
     over persons (one with rows in several classes counts in each). The DIS score turns the SUDA score into a chance
     of a right link, with φ the ``sampling_fraction``, P the records in sample pairs, :math:`A = \sum s_j^{-Q}` and
     :math:`Q = 1 + (8-m)/20`. The value is the mean DIS score. A record with a missing value that the schema reads
-    as a wildcard matches nothing there. ``max_size`` bounds the sets that are looked for; larger ones add little to
-    a score. Their number can grow exponentially with the columns: without ``max_size`` the search ends after a
-    fixed amount of work with the sizes that it completed, warns, and says so in the evidence (``largest``,
+    as a wildcard matches nothing there. ``max_size`` bounds the sets that are searched; larger ones add little to a
+    score. Their number can grow exponentially with the columns: without ``max_size`` the search ends after a
+    fixed amount of work with the sizes that it completed, with a warning and a note in the evidence (``largest``,
     ``complete``). A record whose sets are all larger then has the score 0.
 
     References: Elliot, Manning & Ford (2002); Manning, Haglin & Keane (2008); Skinner & Elliot (2002).
@@ -50,11 +50,11 @@ class Suda(Risk):
     sampling_fraction: float = Field(
         default=0.01, gt=0, le=1, description="share of the population that is in the table"
     )
-    weighting: Literal["original", "rescaled"] = Field(default="original", description="how a set counts by its size")
+    weighting: Literal["original", "rescaled"] = Field(default="original", description="points of a set by its size")
     examples: ClassVar = ({}, {"sampling_fraction": 0.3})
 
     def value(self, table: Table) -> float:
-        """The mean DIS score of the records; 0 without records."""
+        """Return the mean DIS score of the records; 0 without records."""
         persons = table.classes.histogram.persons
         _, dis = self._scores(table)
         return float((dis * persons).sum() / persons.sum()) if len(persons) else 0.0
@@ -101,7 +101,7 @@ class Suda(Risk):
             summed = unique_scores(classes.codes, classes.histogram.persons, points, self.max_size, classes.owners())
             if self.max_size is None and summed.size < m:
                 warnings.warn(
-                    f"suda: only sets of up to {summed.size} of the {m} quasi-identifiers were looked for, because all "
+                    f"suda: only sets of up to {summed.size} of the {m} quasi-identifiers were searched, because all "
                     "of them are too many; scores are lower bounds. Use fewer quasi-identifiers, or give max_size.",
                     stacklevel=2,
                 )

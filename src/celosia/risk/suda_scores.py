@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 
 
 def set_points(m: int, weighting: Literal["original", "rescaled"] = "original") -> list[float]:
-    r"""What a minimal sample unique of s = 0 … m columns counts.
+    r"""Return the points of a minimal sample unique of s = 0 … m columns.
 
     .. math:: (m - s)!, \qquad (2^{m-s} - 1) \frac{s!\,(m-s)!}{m!}
 
@@ -44,11 +44,11 @@ class Scores:
     by_column: Floats
     """Share of the total score from minimal sample uniques that contain the column."""
     size: int
-    """The largest sets that were looked for."""
+    """The size of the largest sets that were searched."""
 
     @classmethod
     def of(cls, score: Floats, parts: Floats, sets: Ints, smallest: Ints, size: int) -> Scores:
-        """From the sums of points, over all sets and over those that contain each column.
+        """Compute shares from the sums of points, over all sets and over those that contain each column.
 
         >>> scores = Scores.of(np.array([3.0, 0]), np.array([[2.0, 1, 1], [0, 0, 0]]), np.array([2, 0]), np.zeros(2), 3)
         >>> scores.contribution.round(2).tolist(), scores.by_column.round(2).tolist()
@@ -61,7 +61,7 @@ class Scores:
 
 
 def dis(score: Floats, m: int, in_pairs: int, fraction: float) -> Floats:
-    r"""Data intrusion simulation, spread over the records in proportion to their SUDA score.
+    r"""Return the score of the data intrusion simulation (DIS), distributed in proportion to the SUDA scores.
 
     .. math:: \mathrm{DIS}_i = \frac{1}{1 + \dfrac{P (1-\varphi)/\varphi}{s_i^Q A}}, \qquad
               A = \sum_{s_j > 0} s_j^{-Q}, \qquad Q = 1 + (8 - m)/20

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _MOST_SUBSETS = 5000
 _MOST_WORK = 20_000_000
-"""Subsets × classes up to which the evidence holds the profile unasked: about two seconds."""
+"""Subsets × classes up to which the evidence includes the profile by default: about two seconds."""
 
 
 class Uniqueness(BoundedByRows, Risk):
@@ -32,7 +32,7 @@ class Uniqueness(BoundedByRows, Risk):
     .. math:: \frac1n |\{i : f_i = 1\}|
 
     `profile` does the same for every subset of the quasi-identifiers, with its *distinction* (different
-    combinations per record) and its *separation* (share of record pairs that differ), which tell how much each
+    combinations per record) and its *separation* (share of record pairs that differ), which show how much each
     column adds. With a person column persons are counted, each once in a class, and missing values are read as the
     schema says. Unique in a sample is not unique in the population. References: Motwani & Xu (2007).
 
@@ -48,14 +48,14 @@ class Uniqueness(BoundedByRows, Risk):
     memory: ClassVar[Memory] = "none"
     largest: int | None = Field(default=None, ge=1, description="largest subset of the profile; all when not given")
 
-    rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # a row alone is a person alone
+    rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # a unique row is a unique person
 
     def value(self, table: Table) -> float:
-        """The share of unique records among those that are not suppressed."""
+        """Return the share of unique records among those that are not suppressed."""
         return unique_share(table)
 
     def evidence(self, table: Table) -> dict[str, Any]:
-        """The share and number of unique records, distinction, and the share of the best known subset of each size."""
+        """Return share and number of unique records, distinction, and the highest unique share by size of subset."""
         frequency, records = table.sizes()
         evidence: dict[str, Any] = {
             "value": self.value(table),
@@ -72,7 +72,7 @@ class Uniqueness(BoundedByRows, Risk):
         return evidence
 
     def records(self, table: Table) -> pl.DataFrame:
-        """Whether each record is unique, and how many records it could be."""
+        """Return whether each record is unique, and the size of its class."""
         import polars as pl
 
         frequency = table.frequencies()
@@ -98,7 +98,7 @@ def _profile(table: Table, subsets: list[tuple[str, ...]]) -> list[dict[str, Any
 
 
 def _subset_sizes(table: Table, subsets: list[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], Floats, Floats]]:
-    """Frequencies and records of the classes on each subset, from the combinations of all quasi-identifiers."""
+    """Yield frequencies and records of the classes on each subset, from the combinations of all quasi-identifiers."""
     for subset in subsets:
         frequency, size = table.classes.over(subset)
         yield subset, frequency, size.astype(np.float64)

@@ -43,19 +43,19 @@ class UnsafeCells(Risk):
     examples: ClassVar = ({"k": 2}, {"k": 3, "ways": 1})
 
     def value(self, table: Table) -> float:
-        """The share of records that are in an unsafe cell."""
+        """Return the share of records that are in an unsafe cell."""
         persons = table.classes.histogram.persons
         hit, _ = self._count(table)
         return float(persons[hit > 0].sum() / persons.sum()) if len(persons) else 0.0
 
     def evidence(self, table: Table) -> dict[str, Any]:
-        """The share, and the number of unsafe cells of each table that has some."""
+        """Return the share, and the number of unsafe cells of each table that has some."""
         _, rows = self._count(table)
         unsafe = {row["columns"]: row["unsafe"] for row in rows if row["unsafe"]}
         return {"value": self.value(table), "tables": len(rows), "unsafe": unsafe}
 
     def records(self, table: Table) -> pl.DataFrame:
-        """In how many tables each record is in an unsafe cell."""
+        """Return the number of tables in which each record is in an unsafe cell."""
         import polars as pl
 
         return pl.DataFrame({"unsafe": table.classes.on_records(self._count(table)[0], suppressed=0)})
@@ -94,5 +94,5 @@ class UnsafeCells(Risk):
 
 
 def _cells(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The cell of each pattern in the table of these columns; -1 with a missing value."""
+    """Return the cell of each class in the table of these columns; -1 with a missing value."""
     return np.where((codes < 0).any(axis=1), -1, number(list(codes.T + 1)))

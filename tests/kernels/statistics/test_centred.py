@@ -13,7 +13,7 @@ from celosia.kernels.synthesis.ipso import identities
 from celosia.loss.numbers.surprise import terms
 from celosia.methods.bases.aggregate import loss_share
 from celosia.risk.attacks.transparency.aggregates import weights_within
-from celosia.risk.bases.nearest import scaled
+from celosia.risk.bases.nearest import scale_columns
 
 VARIED = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0, 2.0, 6.0, -5.0, 3.0])
 PAIRS = np.arange(10) // 2
@@ -41,7 +41,7 @@ def test_centred_columns_against_numpy():
 def _matched(x: np.ndarray) -> float:
     """The distance of a record to a copy with another first value, in standard deviations."""
     other = x + np.outer(np.arange(10.0), [1.0, 0.0])
-    left, right = scaled(x, other, "sd")
+    left, right = scale_columns(x, other, "sd")
     return float(np.abs(left - right).max())
 
 

@@ -9,10 +9,10 @@ from scipy.spatial.distance import cdist
 from celosia.kernels.disclosure import own_records
 from celosia.kernels.disclosure.own_records import Own
 from celosia.release.column_sets import cheapest, reaching
-from celosia.risk.attacks.transparency.assignment import BALANCE, Assigned, assigned, credit
+from celosia.risk.attacks.transparency.assignment import BALANCE, Assignment, assign_values, credit
 from celosia.risk.attacks.transparency.category_posterior import posterior, prior
-from celosia.risk.attacks.transparency.denoising import comparable, estimate, signal
-from celosia.risk.bases.nearest import scaled
+from celosia.risk.attacks.transparency.noise_posterior import comparable, estimate, signal
+from celosia.risk.bases.nearest import scale_columns
 
 
 def _assigned(features, group, truth, rounds) -> dict[tuple[int, int], float]:
@@ -52,7 +52,7 @@ def test_learning_against_plain_loops(seed, rounds):
     group = np.concatenate([np.arange(4), rng.integers(0, 4, 10)])
     truth = rng.integers(0, 4, 14) * 2  # codes with gaps
     features = [rng.integers(0, 3, 14), np.arange(14) % 2]
-    pairs = assigned(features, group, truth, rounds)
+    pairs = assign_values(features, group, truth, rounds)
     slow = _assigned([f.tolist() for f in features], group.tolist(), truth.tolist(), rounds)
     found = dict(zip(zip(pairs.record.tolist(), pairs.value.tolist(), strict=True), pairs.chance, strict=True))
     assert found.keys() == slow.keys()
@@ -70,23 +70,25 @@ def test_a_feature_that_tells_the_value_is_learnt():
     group, mixed = np.arange(80) // 2, rng.integers(0, 2, 80)
     group = np.concatenate([group, np.arange(40, 60)])  # singles, from which it is learnt
     kind, mixed = np.concatenate([kind, np.arange(20) % 2]), np.concatenate([mixed, mixed[:20]])
-    pairs = assigned([kind, mixed], group, kind)
+    pairs = assign_values([kind, mixed], group, kind)
     assert credit(pairs, pairs.chance, kind).tolist() == [1.0] * 100
     assert credit(pairs, pairs.share, kind)[:80].tolist() == [0.5] * 80
-    useless = assigned([mixed * 0], group, kind)
+    useless = assign_values([mixed * 0], group, kind)
     assert credit(useless, useless.chance, kind)[:80] == pytest.approx([0.5] * 80)
 
 
 def test_credit_is_shared_by_equally_likely_values():
-    pairs = Assigned(np.array([0, 0, 0, 1, 2]), np.array([5, 6, 7, 5, 6]), np.array([0.4, 0.4, 0.2, 1, 1]), np.ones(5))
+    pairs = Assignment(
+        np.array([0, 0, 0, 1, 2]), np.array([5, 6, 7, 5, 6]), np.array([0.4, 0.4, 0.2, 1, 1]), np.ones(5)
+    )
     assert credit(pairs, pairs.chance, np.array([6, 5, 5])).tolist() == [0.5, 1.0, 0.0]
     assert credit(pairs, pairs.chance, np.array([7, 6, 6])).tolist() == [0.0, 0.0, 1.0]
 
 
 def test_groups_of_nobody():
     none = np.zeros(0, np.int64)
-    assert len(assigned([none], none, none).chance) == 0
-    assert len(credit(assigned([none], none, none), np.zeros(0), none)) == 0
+    assert len(assign_values([none], none, none).chance) == 0
+    assert len(credit(assign_values([none], none, none), np.zeros(0), none)) == 0
 
 
 NOISE = np.array([[1.0, 0.3], [0.3, 0.5]])
@@ -162,7 +164,7 @@ def test_what_is_known_of_noise_does_not_depend_on_units(units):
     wide = NOISE * np.outer(units, units)
     assert estimate(y * units, wide)[0] / units == pytest.approx(estimate(y, NOISE)[0], rel=1e-6)
     assert estimate(y * units, wide)[1] / np.outer(units, units) == pytest.approx(estimate(y, NOISE)[1], rel=1e-6)
-    for links in (comparable, lambda a, b, _: scaled(a, b, "mahalanobis")):
+    for links in (comparable, lambda a, b, _: scale_columns(a, b, "mahalanobis")):
         far = [cdist(*links(*files)) for files in ((x, y, NOISE), (x * units, y * units, wide))]
         assert far[1] == pytest.approx(far[0], rel=1e-5)
 
@@ -170,10 +172,12 @@ def test_what_is_known_of_noise_does_not_depend_on_units(units):
 def test_mahalanobis_distances_against_the_inverse():
     x, y = noisy(40)
     inverse = np.linalg.inv(np.cov(x.T, ddof=0))
-    assert cdist(*scaled(x, y, "mahalanobis")) == pytest.approx(cdist(x, y, "mahalanobis", VI=inverse))
+    assert cdist(*scale_columns(x, y, "mahalanobis")) == pytest.approx(cdist(x, y, "mahalanobis", VI=inverse))
     # a column that is the sum of the others adds nothing
     both = [np.column_stack([part, part.sum(axis=1)]) for part in (x, y)]
-    assert cdist(*scaled(*both, "mahalanobis")) == pytest.approx(cdist(*scaled(x, y, "mahalanobis")), rel=1e-6)
+    assert cdist(*scale_columns(*both, "mahalanobis")) == pytest.approx(
+        cdist(*scale_columns(x, y, "mahalanobis")), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("block", [1, 2, 5, 4_000_000])

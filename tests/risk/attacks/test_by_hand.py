@@ -22,7 +22,7 @@ from celosia.risk import (
     JoinAttack,
     NearestOriginal,
 )
-from celosia.risk.attacks.transparency.definetti import _binned
+from celosia.risk.attacks.transparency.definetti import _bin_column
 
 
 def table(columns, **schema):
@@ -258,7 +258,7 @@ def test_what_one_person_alone_has_is_unique():
 
 
 def test_numbers_are_learnt_from_in_ten_parts():
-    few, many = _binned(table({"n": [5, 7, None, 5]}), "n"), _binned(table({"n": [*range(40), None]}), "n")
+    few, many = _bin_column(table({"n": [5, 7, None, 5]}), "n"), _bin_column(table({"n": [*range(40), None]}), "n")
     assert len(set(few.tolist())) == 3
     assert (few[0] == few[3], few[0] != few[2]) == (True, True)
     assert np.bincount(many).max() <= 5

@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 
 from celosia.errors import DataError
 from celosia.risk.bases import nearest as linkage
-from celosia.risk.bases.nearest import assigned, nearest, nearest_mixed, scaled
+from celosia.risk.bases.nearest import assign_one_to_one, nearest, nearest_mixed, scale_columns
 
 X = np.array([[10, 33.4, 1000], [0, 28.9, 1010], [30, 10.3, 922], [20, 80, 20200], [30, 59, 15320]])
 X1 = np.array([[0, 30.2, 1000], [0, 31.2, 1000], [20, 12, 1000], [30, 82.1, 20000], [20, 55.2, 15000]])
@@ -100,7 +100,7 @@ def test_partial_knowledge_of_aggregated_data():
 
 
 def test_one_to_one():
-    found, cost = assigned(X, X1)
+    found, cost = assign_one_to_one(X, X1)
     assert (found + 1).tolist() == [2, 1, 3, 4, 5]
     assert cost == pytest.approx(619.4197, abs=5e-5)
 
@@ -109,17 +109,17 @@ def test_scaling_changes_the_verdict():
     ten = np.arange(10)
     assert nearest(AGE_INCOME, UNCORRELATED, ten).correct.sum() == 3
     assert nearest(AGE_INCOME, CORRELATED, ten).correct.sum() == 4
-    links = nearest(*scaled(AGE_INCOME, UNCORRELATED, "sd"), ten)
+    links = nearest(*scale_columns(AGE_INCOME, UNCORRELATED, "sd"), ten)
     assert (links.first + 1).tolist() == [2, 2, 6, 7, 5, 1, 7, 2, 1, 10]
     assert links.correct.sum() == 4
-    assert nearest(*scaled(AGE_INCOME, CORRELATED, "sd"), ten).correct.sum() == 10
+    assert nearest(*scale_columns(AGE_INCOME, CORRELATED, "sd"), ten).correct.sum() == 10
 
 
 def test_mahalanobis_equals_its_formula():
     rng = np.random.default_rng(2)
     x = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 3))
     y = x + 0.4 * rng.normal(size=x.shape)
-    a, b = scaled(x, y, "mahalanobis")
+    a, b = scale_columns(x, y, "mahalanobis")
     inverse = np.linalg.inv(np.cov(x, rowvar=False, ddof=0))
     d = x[0] - y[1]
     assert np.linalg.norm(a[0] - b[1]) == pytest.approx(np.sqrt(d @ inverse @ d))
@@ -130,7 +130,7 @@ def test_assignments_of_sdcmicro(shared):
     x = pl.read_csv(shared("data/tarragona.csv"))[golden["vars"]].to_numpy().astype(float)
     y = pl.read_csv(shared(f"golden/sdcmicro/{golden['protected']}"))[golden["vars"]].to_numpy()
     for name, scale, p, columns in (("euclidean", "none", 2, 1), ("manhattan", "none", 1, 1), ("gower", "range", 1, 3)):
-        found, cost = assigned(*scaled(x, y, scale), p)
+        found, cost = assign_one_to_one(*scale_columns(x, y, scale), p)
         # the optimum is the same; several assignments reach it, so the right links may differ by one or two
         assert cost / columns == pytest.approx(golden[name]["total_distance"], rel=1e-9)
         assert (found == np.arange(834)).sum() == pytest.approx(golden[name]["correct_matches"], abs=2)
@@ -140,9 +140,9 @@ def test_assignment_of_large_files_is_nearly_the_optimum(monkeypatch):
     rng = np.random.default_rng(3)
     x = rng.normal(size=(300, 2))
     y = x + 0.3 * rng.normal(size=x.shape)
-    exact = assigned(x, y)
+    exact = assign_one_to_one(x, y)
     monkeypatch.setattr(linkage, "LARGEST_ASSIGNMENT", 100)
-    near = assigned(x, y)
+    near = assign_one_to_one(x, y)
     assert sorted(near[0]) == list(range(300))
     assert exact[1] <= near[1] <= 1.01 * exact[1]
 
@@ -195,10 +195,10 @@ def test_extremes():
     assert np.isinf(itself.margin).all()
     one = nearest(X, X1[:1], np.array([0, -1, -1, -1, -1]))
     assert one.correct.tolist() == [1, 0, 0, 0, 0]
-    constant = scaled(np.ones((3, 1)), np.ones((3, 1)), "sd")
+    constant = scale_columns(np.ones((3, 1)), np.ones((3, 1)), "sd")
     assert nearest(*constant, np.arange(3)).correct.tolist() == pytest.approx([1 / 3] * 3)
     holes = np.array([[1.0], [np.nan], [3.0]])
-    assert scaled(holes, holes, "none")[0].tolist() == [[1.0], [2.0], [3.0]]
+    assert scale_columns(holes, holes, "none")[0].tolist() == [[1.0], [2.0], [3.0]]
 
 
 def test_many_ties_at_one_distance():

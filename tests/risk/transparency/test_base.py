@@ -12,7 +12,7 @@ import pytest
 import celosia
 from celosia.errors import NotApplicable, ParameterError
 from celosia.parts import attacks_reading, build, methods_read, parts
-from celosia.risk.bases.transparency import PublicStep, Reached, _InformedAttack, public_steps
+from celosia.risk.bases.transparency import PublicStep, Success, _InformedAttack, public_steps
 
 
 class _Half(_InformedAttack):
@@ -20,9 +20,9 @@ class _Half(_InformedAttack):
 
     reads: ClassVar[tuple[str, ...]] = ("noise", "record-swap")
 
-    def reach(self, original, protected):
+    def run(self, original, protected):
         self.steps(protected)
-        return Reached(np.arange(len(original)) % 2 * 1.0, 0.25, np.zeros(len(original)), {}, {"extra": 1})
+        return Success(np.arange(len(original)) % 2 * 1.0, 0.25, np.zeros(len(original)), {}, {"extra": 1})
 
 
 def table(person=None):

@@ -1,1 +1,1 @@
-"""The attacks: what an intruder reaches with the original at hand."""
+"""Attacks: success of an intruder, measured with the original."""

@@ -1,8 +1,9 @@
-"""The disclosure risk of the literature."""
+"""Disclosure risk of the literature."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from pydantic import Field
@@ -11,8 +12,11 @@ from celosia.parts import Attack, Columns, build
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
     from celosia.table import Table
+
+_Number = TypeVar("_Number", float, "NDArray[np.float64]")
 
 
 class ClassicalDisclosureRisk(Attack):
@@ -23,7 +27,7 @@ class ClassicalDisclosureRisk(Attack):
     The linkages are the mean over intruders who know the first ``known`` columns. The three parts, each with
     interval and baseline, are in the evidence. Numeric columns only; leave out columns that are released unchanged,
     or linkage will use nothing else. Half of it with half of the information loss is the score of the literature. None
-    of the three knows what was done to the file: :class:`~celosia.risk.DisclosureRisk` asks those who do, too.
+    of the three knows what was done to the file: :class:`~celosia.risk.DisclosureRisk` adds attacks that do.
 
     References: Domingo-Ferrer & Torra (2001); Yancey, Winkler & Creecy (2002).
 
@@ -43,12 +47,12 @@ class ClassicalDisclosureRisk(Attack):
     examples: ClassVar = ({"columns": ["x", "y"]},)
 
     def value(self, original: Table, protected: Table) -> float:
-        """The combined risk as a share."""
+        """Return the combined risk as a share."""
         parts = {name: risk.value(original, protected) for name, risk in self._parts(original, protected).items()}
         return float(_combine(parts))
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The combined risk, its three parts, and what guessing would reach."""
+        """Return the combined risk, its three parts, and what guessing would reach."""
         parts = {name: risk.evidence(original, protected) for name, risk in self._parts(original, protected).items()}
         low, high = (_combine({name: part["interval"][i] for name, part in parts.items()}) for i in (0, 1))
         return {
@@ -59,7 +63,7 @@ class ClassicalDisclosureRisk(Attack):
         }
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """The combined risk of each protected record, and its parts, with all columns known."""
+        """Return the combined risk of each protected record, and its parts, with all columns known."""
         import polars as pl
 
         from celosia.table.pairing import positions
@@ -83,5 +87,5 @@ class ClassicalDisclosureRisk(Attack):
         }
 
 
-def _combine(parts: dict[str, Any]) -> Any:
+def _combine(parts: Mapping[str, _Number]) -> _Number:
     return 0.25 * parts["dbrl"] + 0.25 * parts["prl"] + 0.5 * parts["id"]

@@ -1,4 +1,4 @@
-"""The disclosure risk: what the strongest applicable attack reaches."""
+"""Disclosure risk: success of the strongest applicable attack."""
 
 from __future__ import annotations
 
@@ -35,58 +35,58 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Strongest:
-    """The attacks that apply, and those that decide."""
+    """Attacks that apply, their evidence, and the choice of those that decide."""
 
     attacks: dict[str, Attack]
     evidence: dict[str, dict[str, Any]]
-    """The evidence of each."""
-    silent: dict[str, str]
-    """Why the others do not apply."""
+    not_applicable: dict[str, str]
+    """Reason why each of the others does not apply."""
 
     def best(self, *, values: bool) -> str | None:
-        """The attack that reaches most, of those that disclose identities or values."""
+        """Return the most successful attack, of those that disclose identities or values."""
         kind = [name for name, attack in self.attacks.items() if isinstance(attack, DisclosesValue) == values]
-        return max(kind, key=self.reached, default=None)
+        return max(kind, key=self.success, default=None)
 
-    def reached(self, name: str, end: str = "value") -> float:
-        """What an attack reaches; one that guesses values and has read the certificate, beyond guessing."""
+    def success(self, name: str, end: str = "value") -> float:
+        """Return the success of an attack; of one that undoes a step to disclose values, beyond guessing."""
         evidence = self.evidence[name]
         ends = evidence.get("interval", (evidence["value"], evidence["value"]))
         value = float(evidence["value"] if end == "value" else ends[end == "high"])
-        if isinstance(self.attacks[name], ReadsCertificate) and isinstance(self.attacks[name], DisclosesValue):
-            guess = self.guess(name)
-            return max(0.0, (value - guess) / (1 - guess)) if guess < 1 else 0.0
+        attack = self.attacks[name]
+        if isinstance(attack, ReadsCertificate) and isinstance(attack, DisclosesValue):
+            baseline = self.baseline(name)
+            return max(0.0, (value - baseline) / (1 - baseline)) if baseline < 1 else 0.0
         return value
 
-    def guess(self, name: str) -> float:
-        """What guessing reaches, where an attack tells."""
+    def baseline(self, name: str) -> float:
+        """Return the success of guessing; 0 where an attack has no baseline."""
         return float(self.evidence[name].get("baseline", 0.0))
 
-    def deciding(self) -> list[str]:
-        """The best link alone, or with the best value where that makes more."""
+    def deciding_attacks(self) -> list[str]:
+        """Return the best linkage, or the best linkage and the best disclosure of values where their mean is higher."""
         link, value = self.best(values=False), self.best(values=True)
         if link is None or value is None:
             return [name for name in (link, value) if name is not None]
-        return [link] if self.reached(link) >= self.reached(value) else [link, value]
+        return [link] if self.success(link) >= self.success(value) else [link, value]
 
-    def combined(self, end: str = "value") -> float:
-        """The mean over those that decide."""
-        return float(np.mean([self.reached(name, end) for name in self.deciding()]))
+    def mean_success(self, end: str = "value") -> float:
+        """Return the mean success of the attacks that decide."""
+        return float(np.mean([self.success(name, end) for name in self.deciding_attacks()]))
 
 
 class DisclosureRisk(CombinesAttacks, DecidedByOneRecord, Attack):
-    r"""What the strongest attack reaches that applies, that of a reader of the certificate included.
+    r"""The success of the strongest attack that applies, attacks by readers of the certificate included.
 
     .. math:: \mathrm{DR} = \max\Bigl(L,\ \frac{L + V}{2}\Bigr), \qquad L = \max_{\text{links}} , \quad
               V = \max_{\text{values}}
 
     The links are those of general intruders, by distance and by agreement (the mean over those who know the first
-    ``known`` columns), and those of intruders who have read what was done: every attack that ``reads`` a step in the
+    ``known`` columns), and those of intruders who have read the certificate: every attack that ``reads`` a step in the
     history of the protected table. Values are disclosed by intervals, and by the attacks that undo a step; the latter
-    count by what they reach beyond guessing. So the risk is never below the
-    :class:`~celosia.risk.ClassicalDisclosureRisk` of the literature, which is what it was before certificates told the
-    method. The evidence names the attacks that ``decided``, what each attack reached, and the steps of which only
-    ``general`` attacks are known. Text columns are linked by Gower's distance; leave out columns that are released
+    count by their success beyond guessing. So the risk is never below the
+    :class:`~celosia.risk.ClassicalDisclosureRisk` of the literature, whose intruder does not know the method. The
+    evidence names the attacks that ``decided``, the success of each attack, and the steps of which only ``general``
+    attacks are known. Text columns are linked by Gower's distance; leave out columns that are released
     unchanged, or linkage will use nothing else.
 
     References: Domingo-Ferrer & Torra (2001); Nin, Herranz & Torra (2008); Torra (2017), transparency attacks.
@@ -114,18 +114,18 @@ class DisclosureRisk(CombinesAttacks, DecidedByOneRecord, Attack):
     examples: ClassVar = ({"columns": ["x", "y"]},)
 
     def value(self, original: Table, protected: Table) -> float:
-        """The risk as a share."""
-        return self._strongest(original, protected).combined()
+        """Return the risk as a share."""
+        return self._strongest(original, protected).mean_success()
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The risk, the attacks that decided it, and what every attack reached."""
+        """Return the risk, the attacks that decided it, and the success of every attack."""
         strongest = self._strongest(original, protected)
         published = ("value", "interval", "baseline", "control", "read")
         summary: dict[str, Any] = {
-            "value": strongest.combined(),
-            "interval": [strongest.combined("low"), strongest.combined("high")],
-            "baseline": float(np.mean([strongest.guess(name) for name in strongest.deciding()])),
-            "decided": strongest.deciding(),
+            "value": strongest.mean_success(),
+            "interval": [strongest.mean_success("low"), strongest.mean_success("high")],
+            "baseline": float(np.mean([strongest.baseline(name) for name in strongest.deciding_attacks()])),
+            "decided": strongest.deciding_attacks(),
             "attacks": {
                 name: {key: evidence[key] for key in published if key in evidence}
                 for name, evidence in strongest.evidence.items()
@@ -134,24 +134,26 @@ class DisclosureRisk(CombinesAttacks, DecidedByOneRecord, Attack):
         general = [entry["step"] for entry in protected.history if not attacks_reading(entry["step"])]
         if general:
             summary["general"] = list(dict.fromkeys(general))
-        if strongest.silent:
-            summary["not_applicable"] = strongest.silent
+        if strongest.not_applicable:
+            summary["not_applicable"] = strongest.not_applicable
         return summary
 
     def deciding_attacks(self, original: Table, protected: Table) -> list[str]:
-        """The attacks that decided."""
-        return self._strongest(original, protected).deciding()
+        """Return the attacks that decided."""
+        return self._strongest(original, protected).deciding_attacks()
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """The risk of each record by the attacks that decided, and what each of them reached."""
+        """Return the risk of each record by the attacks that decided, and the success of each of them."""
         import polars as pl
 
         strongest = self._strongest(original, protected)
-        chances = {name: self._chance(strongest.attacks[name], original, protected) for name in strongest.deciding()}
+        chances = {
+            name: self._chance(strongest.attacks[name], original, protected) for name in strongest.deciding_attacks()
+        }
         return pl.DataFrame({"risk": np.mean(list(chances.values()), axis=0), **chances}, nan_to_null=True)
 
     def _chance(self, attack: Attack, original: Table, protected: Table) -> Floats:
-        """What an attack reaches with each record of the original."""
+        """Return the success of an attack against each record of the original."""
         from celosia.table.pairing import positions
 
         chance = attack.records(original, protected)["risk"].cast(float).to_numpy()
@@ -164,23 +166,23 @@ class DisclosureRisk(CombinesAttacks, DecidedByOneRecord, Attack):
         return by_original
 
     def _strongest(self, original: Table, protected: Table) -> Strongest:
-        return protected.cached((str(self), Same(original)), lambda: self._measured(original, protected))
+        return protected.cached((str(self), Same(original)), lambda: self._measure(original, protected))
 
-    def _measured(self, original: Table, protected: Table) -> Strongest:
-        attacks, evidence, silent = {}, {}, {}
-        for attack in (*self._general(original, protected), *self._informed(protected)):
+    def _measure(self, original: Table, protected: Table) -> Strongest:
+        attacks, evidence, not_applicable = {}, {}, {}
+        for attack in (*self._general_attacks(original, protected), *self._informed_attacks(protected)):
             try:
                 evidence[attack.name] = attack.evidence(original, protected)
             except NotApplicable as error:
-                silent[attack.name] = str(error)
+                not_applicable[attack.name] = str(error)
             else:
                 attacks[attack.name] = attack
         if not attacks:
-            raise NotApplicable("disclosure-risk: no attack applies. " + " ".join(silent.values()))
-        return Strongest(attacks, evidence, silent)
+            raise NotApplicable("disclosure-risk: no attack applies. " + " ".join(not_applicable.values()))
+        return Strongest(attacks, evidence, not_applicable)
 
-    def _general(self, original: Table, protected: Table) -> list[Attack]:
-        """Intruders who know nothing about what was done."""
+    def _general_attacks(self, original: Table, protected: Table) -> list[Attack]:
+        """Build the attacks by intruders who do not know the method."""
         from celosia.table.pairing import shared_numbers
         from celosia.views.comparing.encoding import known_columns
 
@@ -198,17 +200,17 @@ class DisclosureRisk(CombinesAttacks, DecidedByOneRecord, Attack):
             specs.append({"use": "interval-disclosure", "columns": names, "window": self.window})
         return [build("attack", spec) for spec in specs]
 
-    def _informed(self, protected: Table) -> list[Attack]:
-        """The attacks that read a step of the protected table."""
+    def _informed_attacks(self, protected: Table) -> list[Attack]:
+        """Build the attacks that read a step of the protected table."""
         steps = {entry["step"] for entry in protected.history}
-        informed = []
+        attacks = []
         for name in parts("attack"):
             cls = find("attack", name)
             if steps.isdisjoint(methods_read(cls)):
                 continue
-            given = {"columns": self.columns} if "columns" in cls.model_fields else {}
+            columns = {"columns": self.columns} if "columns" in cls.model_fields else {}
             try:
-                informed.append(build("attack", {"use": name, **given}))
-            except ParameterError:  # it needs to be told something that nothing follows from
+                attacks.append(build("attack", {"use": name, **columns}))
+            except ParameterError:  # it has a required parameter that does not follow from the table
                 continue
-        return informed
+        return attacks

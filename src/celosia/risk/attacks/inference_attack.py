@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -22,6 +23,16 @@ if TYPE_CHECKING:
 Learner = Literal["decision-tree", "random-forest", "logistic-regression", "gradient-boosting", "nearest-neighbours"]
 
 
+class Classifier(Protocol):
+    """Classifier of scikit-learn."""
+
+    def fit(self, X: NDArray[np.float64], y: NDArray[np.int64]) -> object:
+        """Learn the labels from the features."""
+
+    def predict(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the predicted labels."""
+
+
 class InferenceAttack(Attack):
     r"""The share of records whose original value an intruder predicts from the protected record.
 
@@ -32,7 +43,7 @@ class InferenceAttack(Attack):
 
     Several columns under ``target`` are predicted together (province, canton, district). ``repeats`` disjoint external
     samples are drawn as far as they last; each record is predicted by those that do not know it, and one that all
-    of them know has no risk here. High accuracy by itself means nothing: the baseline is to say the most frequent
+    of them know has no risk here. High accuracy by itself means nothing: the baseline predicts the most frequent
     value, and ``lift`` is how much better the learner is, with an interval for the difference. With a person column
     persons are drawn, with all their records, and shares are over persons. ``subgroup`` names a column that marks
     people of special interest; their share is reported too. ``predictors`` are all protected columns but
@@ -49,7 +60,7 @@ class InferenceAttack(Attack):
     """
 
     target: Columns = Field(min_length=1, description="column (or columns together) of the original to predict")
-    learner: Learner = Field(default="decision-tree", description="what the intruder learns with")
+    learner: Learner = Field(default="decision-tree", description="learner of the intruder")
     external: float = Field(default=0.1, gt=0, lt=1, description="share of the people whose target the intruder knows")
     predictors: Columns | None = Field(default=None, description="protected columns to predict from")
     subgroup: Column | None = Field(
@@ -60,11 +71,11 @@ class InferenceAttack(Attack):
     examples: ClassVar = ({"target": "t", "predictors": ["p"], "external": 0.3},)
 
     def value(self, original: Table, protected: Table) -> float:
-        """The share of correct predictions."""
+        """Return the share of correct predictions."""
         return float(self.evidence(original, protected)["value"])
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """Accuracy with interval, majority baseline, lift, the difference with interval, and the subgroup."""
+        """Return accuracy with interval, majority baseline, lift, the difference with interval, and the subgroup."""
         from celosia.views.persons import by_person, paired_persons
 
         right, guess = self._right(original, protected)
@@ -72,14 +83,14 @@ class InferenceAttack(Attack):
         out = _judge(by_person(right, person), by_person(guess, person))
         out |= {"learner": self.learner, "external": self.external}
         if self.subgroup is not None:
-            marked = self._marked(original, protected)
-            out["subgroup"] = _judge(*(by_person(hits[marked], person[marked]) for hits in (right, guess)))
+            members = self._subgroup(original, protected)
+            out["subgroup"] = _judge(*(by_person(hits[members], person[members]) for hits in (right, guess)))
         return out
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """Share of the tries in which each protected record was predicted, by the learner and by the majority.
+        """Return the share of tries in which each protected record was predicted, by the learner and by the majority.
 
-        Missing for a record that every external sample held, as in a single try: nobody had to predict it.
+        Missing for a record that is in every external sample, and so was never predicted.
         """
         import polars as pl
 
@@ -90,7 +101,7 @@ class InferenceAttack(Attack):
         return protected.cached((str(self), Same(original)), lambda: self._run(original, protected))
 
     def _run(self, original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For each protected record the share of right predictions over the samples that do not hold it."""
+        """Return for each protected record the share of right predictions over the samples without it."""
         import warnings
 
         from celosia.table.pairing import positions
@@ -102,18 +113,18 @@ class InferenceAttack(Attack):
         everybody, person = np.unique(paired_persons(original, protected)[1], return_inverse=True)
         once = 1.0 / np.bincount(person)[person]  # the records of a person have the weight of one
         n = len(everybody)
-        taught = max(2, round(self.external * n))
-        if n < 4 or taught >= n:
+        n_known = max(2, round(self.external * n))
+        if n < 4 or n_known >= n:
             counted = "records" if original.schema.person is None else "persons"
             raise NotApplicable(f"inference-attack: {n} {counted} are too few to know {self.external:g} of them.")
         rng = np.random.default_rng(self.seed)
         tried, right, guess = np.zeros(len(label)), np.zeros(len(label)), np.zeros(len(label))
         order = rng.permutation(n)
-        samples = n // taught  # disjoint samples in one shuffle
+        samples = n // n_known  # disjoint samples in one shuffle
         for turn in range(self.repeats):
             if turn and turn % samples == 0:
                 order = rng.permutation(n)
-            block = order[(turn % samples) * taught :][:taught]
+            block = order[(turn % samples) * n_known :][:n_known]
             unknown = ~np.isin(person, block)
             values, place = np.unique(label[~unknown], return_inverse=True)
             most = values[np.bincount(place, weights=once[~unknown]).argmax()]
@@ -122,7 +133,7 @@ class InferenceAttack(Attack):
             if len(values) == 1:
                 right[unknown] += label[unknown] == most
                 continue
-            model = _learner(self.learner, int(rng.integers(2**31)), taught)
+            model = _learner(self.learner, int(rng.integers(2**31)), n_known)
             with warnings.catch_warnings(), _few_threads(len(label)):
                 warnings.simplefilter("ignore")  # a learner that does not quite converge is still an attack
                 model.fit(features[~unknown], label[~unknown])
@@ -131,7 +142,7 @@ class InferenceAttack(Attack):
             return right / tried, guess / tried
 
     def _labels(self, original: Table) -> NDArray[np.int64]:
-        """The combinations of the target columns as one code."""
+        """Return the combinations of the target columns as one code."""
         return number([original.encoded(name).codes for name in self.target])
 
     def _features(self, original: Table, protected: Table) -> NDArray[np.float64]:
@@ -156,7 +167,8 @@ class InferenceAttack(Attack):
             return np.column_stack([numbers, *(_one_hot(codes[:, j]) for j in range(codes.shape[1]))])
         return np.column_stack([numbers, codes.astype(np.float64)])
 
-    def _marked(self, original: Table, protected: Table) -> NDArray[np.bool_]:
+    def _subgroup(self, original: Table, protected: Table) -> NDArray[np.bool_]:
+        """Return the mask of the protected records of the subgroup."""
         import polars as pl
 
         from celosia.table.pairing import positions
@@ -169,7 +181,7 @@ class InferenceAttack(Attack):
 
 
 def _judge(right: NDArray[np.float64], guess: NDArray[np.float64]) -> dict[str, Any]:
-    """Accuracy, baseline and difference over the records that were predicted, each with what chance allows for."""
+    """Return accuracy, baseline and difference over the records that were predicted, with intervals."""
     from celosia.kernels.statistics.intervals import Z, wilson
 
     seen = np.isfinite(right)
@@ -193,24 +205,23 @@ def _judge(right: NDArray[np.float64], guess: NDArray[np.float64]) -> dict[str, 
 
 
 def _one_hot(codes: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Indicators of the categories, the rarest beyond 200 left out; a missing value has none."""
+    """Return indicators of the 200 most frequent categories; a missing value has none."""
     values, counts = np.unique(codes[codes >= 0], return_counts=True)
     kept = values[np.argsort(-counts, kind="stable")[:200]]
     return np.asarray(codes[:, None] == kept, dtype=np.float64)
 
 
-def _few_threads(n: int) -> Any:
-    """One thread for small tables: many threads then spend their time waiting for each other."""
-    from contextlib import nullcontext
-
+def _few_threads(n: int) -> AbstractContextManager[object]:
+    """Limit small tables to one thread: many threads then spend their time waiting for each other."""
     if n > 100_000:
         return nullcontext()
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    return threadpool_limits(1)
+    limits: AbstractContextManager[object] = threadpool_limits(1)
+    return limits
 
 
-def _learner(name: str, seed: int, taught: int) -> Any:
+def _learner(name: str, seed: int, n_known: int) -> Classifier:
     from celosia.errors import MissingExtra
 
     try:
@@ -220,14 +231,17 @@ def _learner(name: str, seed: int, taught: int) -> Any:
         from sklearn.tree import DecisionTreeClassifier
     except ImportError:
         raise MissingExtra.of("the inference attack", "learn") from None
+    model: Classifier
     if name == "decision-tree":
-        return DecisionTreeClassifier(random_state=seed)
-    if name == "random-forest":  # ten trees, as in the source
-        return RandomForestClassifier(n_estimators=10, random_state=seed)
-    if name == "logistic-regression":
-        return LogisticRegression(max_iter=200)
-    if name == "gradient-boosting":
-        return HistGradientBoostingClassifier(
-            max_iter=30, min_samples_leaf=min(20, max(1, taught // 10)), random_state=seed
+        model = DecisionTreeClassifier(random_state=seed)
+    elif name == "random-forest":  # ten trees, as in the source
+        model = RandomForestClassifier(n_estimators=10, random_state=seed)
+    elif name == "logistic-regression":
+        model = LogisticRegression(max_iter=200)
+    elif name == "gradient-boosting":
+        model = HistGradientBoostingClassifier(
+            max_iter=30, min_samples_leaf=min(20, max(1, n_known // 10)), random_state=seed
         )
-    return KNeighborsClassifier(n_neighbors=min(5, taught))
+    else:
+        model = KNeighborsClassifier(n_neighbors=min(5, n_known))
+    return model

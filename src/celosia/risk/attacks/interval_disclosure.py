@@ -31,7 +31,7 @@ class IntervalDisclosure(DisclosesValue, Attack):
     of records whose original lies within ``k`` standard deviations of the protected value in *every* column, which
     falls to 0 as columns are added. With a person column the share is over persons, each with the mean of her
     records. A missing value is in no interval (but for joint). An unchanged file has the value 1. The baseline is
-    what an intruder reaches with the protected values of other records.
+    the success of an intruder with the protected values of other records.
 
     References: Domingo-Ferrer & Torra (2001); Mateo-Sanz, Sebé & Domingo-Ferrer (2004).
 
@@ -43,7 +43,7 @@ class IntervalDisclosure(DisclosesValue, Attack):
     """
 
     columns: Columns | None = Field(default=None, description="numeric columns; all shared ones when not given")
-    window: Literal["rank", "relative", "sd", "joint"] = Field(default="rank", description="what an interval is")
+    window: Literal["rank", "relative", "sd", "joint"] = Field(default="rank", description="kind of interval")
     widths: tuple[float, ...] = Field(default=tuple(range(1, 11)), min_length=1, description="widths in per cent")
     k: float = Field(default=0.05, gt=0, description="standard deviations to each side, for joint")
     examples: ClassVar = (
@@ -54,11 +54,11 @@ class IntervalDisclosure(DisclosesValue, Attack):
     )
 
     def value(self, original: Table, protected: Table) -> float:
-        """The share of values (records, for joint) that are disclosed."""
+        """Return the share of values (records, for joint) that are disclosed."""
         return float(self._means(self._inside(original, protected), original, protected).mean())
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The share with its interval and baseline, and the share of each column."""
+        """Return the share with its interval and baseline, and the share of each column."""
         from celosia.kernels.statistics.intervals import wilson
 
         shares = self._means(self._inside(original, protected), original, protected)
@@ -75,14 +75,14 @@ class IntervalDisclosure(DisclosesValue, Attack):
         return out
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """The share of disclosed values of each protected record."""
+        """Return the share of disclosed values of each protected record."""
         import polars as pl
 
         inside = self._inside(original, protected)
         return pl.DataFrame({"risk": inside if inside.ndim == 1 else inside.mean(axis=1)})
 
     def _means(self, inside: Floats, original: Table, protected: Table) -> Floats:
-        """The mean of each person's records, column by column."""
+        """Return the mean of each person's records, column by column."""
         from celosia.views.persons import by_person, paired_persons
 
         person = paired_persons(original, protected)[1]
@@ -99,28 +99,28 @@ class IntervalDisclosure(DisclosesValue, Attack):
         from celosia.table.pairing import paired_numbers
 
         x, y = paired_numbers(original, protected, self._names(original, protected))
-        return self._disclosed(x, y)
+        return self._share_of_widths(x, y)
 
-    def _disclosed(self, x: Floats, y: Floats) -> Floats:
+    def _share_of_widths(self, x: Floats, y: Floats) -> Floats:
         if self.window == "joint":
             return all_inside(x, y, self.k).astype(np.float64)
         return inside(x, y, self.widths, self.window)
 
     def _baseline(self, original: Table, protected: Table) -> float:
-        """The same share when every record is given the protected values of another record."""
+        """Return the share when every record is given the protected values of another record."""
         from celosia.table.pairing import paired_numbers
 
         x, y = paired_numbers(original, protected, self._names(original, protected))
         if len(y) < 2:
             return 0.0
-        guessed = self._disclosed(x, np.roll(y, max(len(y) // 2, 1), axis=0))
-        return float(self._means(guessed, original, protected).mean())
+        guess = self._share_of_widths(x, np.roll(y, max(len(y) // 2, 1), axis=0))
+        return float(self._means(guess, original, protected).mean())
 
 
 def inside(
     original: Floats, protected: Floats, percents: Sequence[float], kind: Literal["rank", "relative", "sd"]
 ) -> Floats:
-    r"""Share of the interval widths for which each original value lies around its protected value.
+    r"""Return the share of the interval widths for which each original value lies around its protected value.
 
     For a width of p per cent the interval of the protected value x' is
 
@@ -129,7 +129,7 @@ def inside(
     - ``relative``: x' ± p/2 per cent of x';
     - ``sd``: x' ± p/2 per cent of the standard deviation of the original column.
 
-    Gives an array records × columns. A missing value on either side is outside.
+    The result is an array records × columns. A missing value on either side is outside.
 
     References: Domingo-Ferrer & Torra (2001); Mateo-Sanz, Sebé & Domingo-Ferrer (2004).
 
@@ -164,7 +164,7 @@ def _bounds(
 
 
 def all_inside(original: Floats, protected: Floats, k: float) -> NDArray[np.bool_]:
-    r"""Records whose original lies, in every column, within the protected value ± k standard deviations of the column.
+    r"""Return which originals lie, in every column, within the protected value ± k standard deviations of the column.
 
     sdcMicro's reading (dRisk): a missing value counts as inside. It falls to 0 as columns are added.
 

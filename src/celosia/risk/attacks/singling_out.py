@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.risk.bases.attack_outcome import AttackOutcome
+    from celosia.risk.bases.synthetic_attacks import Condition
     from celosia.table import Table
     from celosia.views.comparing.encoding import Encoded
+
+    Predicate = tuple[Condition, ...]
 
 
 class SinglingOut(Attack):
@@ -30,8 +33,8 @@ class SinglingOut(Attack):
 
     Without one it is the rate r itself, which says little: in a large file rare combinations exist whatever is
     released. The baseline asks random predicates. Both tables are cut to one size, since a predicate meets more
-    people in a larger file. With a person column a predicate singles somebody out when all records that it selects are
-    one person's, and sizes are numbers of persons. A missing value fits no predicate.
+    people in a larger file. With a person column a predicate singles out a person when all records that it selects are
+    hers, and sizes are numbers of persons. A missing value fits no predicate.
 
     References: Giomi et al. (2023); Article 29 Working Party, Opinion 05/2014 on anonymisation techniques.
 
@@ -54,21 +57,21 @@ class SinglingOut(Attack):
     )
 
     def value(self, original: Table, protected: Table) -> float:
-        """The risk: with a control group what the release adds, else the rate of success."""
+        """Return the risk: with a control group what the release adds, else the rate of success."""
         return self._attack(original, protected).risk
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The risk with its interval, the rate, the baseline and the control."""
+        """Return the risk with its interval, the rate, the baseline and the control."""
         return self._attack(original, protected).evidence()
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """How many of the predicates single out each original record."""
+        """Return the number of predicates that single out each original record."""
         import polars as pl
 
-        people, release, *_ = self._encoded(original, protected)
+        people, release, *_ = self._encode(original, protected)
         hit = np.zeros(len(original), dtype=np.int64)
         for predicate in self._predicates(release):
-            hit += people.alone(predicate)
+            hit += people.select_one_person(predicate)
         return pl.DataFrame({"singled_out": hit})
 
     def _attack(self, original: Table, protected: Table) -> AttackOutcome:
@@ -77,22 +80,22 @@ class SinglingOut(Attack):
         from celosia.views.persons import some_persons
 
         def make() -> AttackOutcome:
-            people, release, *control = self._encoded(original, protected)
+            people, release, *control = self._encode(original, protected)
             rng = np.random.default_rng([self.seed, 1])
             size = min(len(np.unique(table.person)) for table in (people, *control))
             cut = [table.take(some_persons(table.person, size, rng)) for table in (people, *control)]
             predicates = self._predicates(release)
             number = max(len(predicates), 100)
             guesses = random_predicates(release.cells.numbers, release.cells.codes, self.size, number, rng)
-            baseline = float(np.mean([cut[0].alone(guess).any() for guess in guesses]))
-            successes = [int(sum(table.alone(predicate).any() for predicate in predicates)) for table in cut]
+            baseline = float(np.mean([cut[0].select_one_person(guess).any() for guess in guesses]))
+            successes = [sum(bool(table.select_one_person(each).any()) for each in predicates) for table in cut]
             if len(cut) == 1:
                 return AttackOutcome(successes[0], len(predicates), baseline)
             return AttackOutcome(successes[0], len(predicates), baseline, successes[1], len(predicates))
 
         return protected.cached((str(self), Same(self.control), Same(original)), make)
 
-    def _predicates(self, release: People) -> list[Any]:
+    def _predicates(self, release: People) -> list[Predicate]:
         from celosia.risk.bases.synthetic_attacks import singling_predicates
 
         rng = np.random.default_rng([self.seed, 0])
@@ -100,7 +103,7 @@ class SinglingOut(Attack):
             release.cells.numbers, release.cells.codes, self.size, self.attacks, rng, release.person
         )
 
-    def _encoded(self, original: Table, protected: Table) -> list[People]:
+    def _encode(self, original: Table, protected: Table) -> list[People]:
         from celosia.views.comparing.encoding import encode, known_columns
         from celosia.views.persons import open_people, person_codes
 
@@ -113,17 +116,17 @@ class SinglingOut(Attack):
 
 
 class People(NamedTuple):
-    """What predicates can ask about the records of a table, and whose they are."""
+    """Encoded records of a table, with the person of each."""
 
     cells: Encoded
     person: NDArray[np.int64]
 
     def take(self, rows: NDArray[np.int64]) -> People:
-        """Some of the records."""
+        """Return some of the records."""
         return People(self.cells.take(rows), self.person[rows])
 
-    def alone(self, predicate: Any) -> NDArray[np.bool_]:
-        """The records that a predicate selects when they are one person's; none otherwise."""
+    def select_one_person(self, predicate: Predicate) -> NDArray[np.bool_]:
+        """Return the records that a predicate selects when they are one person's; none otherwise."""
         from celosia.risk.bases.synthetic_attacks import singled_out
 
         return singled_out(predicate, self.cells.numbers, self.cells.codes, self.person)

@@ -1,1 +1,1 @@
-"""What risks and attacks share."""
+"""Base classes and computations shared by several risks or attacks."""

@@ -1,4 +1,4 @@
-"""What an attack with a control group found: rates with intervals, and the risk that is due to the release."""
+"""Outcome of an attack with a control group: rates with intervals, and the risk that is due to the release."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ class AttackOutcome:
     successes: float
     attacks: int
     baseline: float
-    """Rate that guessing reaches."""
+    """Success rate of guessing."""
     control_successes: float | None = None
     control_attacks: int = 0
 
     @property
     def rate(self) -> float:
-        """Rate of success of the attack."""
+        """Success rate of the attack."""
         return self.successes / self.attacks if self.attacks else 0.0
 
     @property
     def control_rate(self) -> float | None:
-        """Rate of success against people whose data were not used."""
+        """Success rate against people whose data were not used."""
         if self.control_successes is None or not self.control_attacks:
             return None
         return self.control_successes / self.control_attacks
 
     @property
     def risk(self) -> float:
-        r"""With a control group what the release adds, :math:`(r - r_c) / (1 - r_c)`; else the rate itself."""
+        r"""Success due to the release, :math:`(r - r_c) / (1 - r_c)`; the rate itself without a control."""
         control = self.control_rate
         if control is None:
             return self.rate
         return max(0.0, (self.rate - control) / (1 - control)) if control < 1 else 0.0
 
     def evidence(self) -> dict[str, Any]:
-        """The risk with its interval, the rates behind it, the baseline and the control.
+        """Return the risk with its interval, the rates behind it, the baseline and the control.
 
         >>> evidence = AttackOutcome(30, 100, 0.1, 10, 100).evidence()
         >>> round(evidence["value"], 3), evidence["baseline"], evidence["rate"]

@@ -1,4 +1,4 @@
-"""Distance-based record linkage: which record of another file is nearest, and is it the right one.
+"""Distance-based record linkage: the nearest records of another file, and whether they are the right ones.
 
 The nearest records come from a k-d tree over the distinct points of the target file, so that the hundreds of equal
 records of a microaggregated file cost no more than one. No matrix of all pairs is made.
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Scale = Literal["sd", "own-sd", "none", "mahalanobis", "range"]
 
-TIE = 1e-9  # distances that differ by less than this share are one distance: rounding, not data
+TIE = 1e-9  # distances that differ by less than this share are equal up to rounding
 LARGEST_ASSIGNMENT = 3000  # records for which the optimal one-to-one assignment may use a full cost matrix
 
 
@@ -32,7 +32,7 @@ class Links:
     """The nearest target record, the lowest index among equally near ones."""
     distance: Floats
     tied: Ints
-    """How many target records are equally near."""
+    """Number of target records that are equally near."""
     correct: Floats
     """Chance that the link is right: the share of the nearest records that are the same person's."""
     second: Floats
@@ -73,13 +73,13 @@ def nearest(source: Floats, target: Floats, truth: Ints | Own, p: float = 2.0) -
     after = distances[rows, np.minimum(at, k - 1)]
     after[at == k] = np.inf
     next_tied = np.zeros(len(source), dtype=np.int64)
-    settled = at < k
-    next_tied[settled], at_next = _next(distances[settled], index[settled], count, at[settled])
+    resolved = at < k
+    next_tied[resolved], at_next = _next(distances[resolved], index[resolved], count, at[resolved])
     again = np.zeros(len(source), dtype=bool)
-    again[settled] = (at_next == k) & (k < len(points))
+    again[resolved] = (at_next == k) & (k < len(points))
     again &= tied == 1
     for i in np.flatnonzero(unresolved | again):
-        # more records are equally near than were asked for: count them all
+        # more than k records are equally near: count them all
         radius = (distances[i, 0] if unresolved[i] else after[i]) * (1 + TIE)
         ball = np.array(tree.query_ball_point(source[i], radius, p=p))
         if unresolved[i]:
@@ -89,7 +89,7 @@ def nearest(source: Floats, target: Floats, truth: Ints | Own, p: float = 2.0) -
             next_tied[i] = count[ball].sum() - tied[i]
     slack = _rounding(source, target)
 
-    def within(limit: Floats) -> Ints:
+    def count_own(limit: Floats) -> Ints:
         def fits(i: Ints, j: Ints) -> NDArray[np.bool_]:
             away = (np.abs(source[i] - target[j]) ** p).sum(axis=1) ** (1 / p)
             return np.asarray(away <= limit[i] * (1 + TIE) + slack, dtype=np.bool_)
@@ -97,7 +97,7 @@ def nearest(source: Floats, target: Floats, truth: Ints | Own, p: float = 2.0) -
         return own.count(fits)
 
     own = truth if isinstance(truth, Own) else Own.single(truth)
-    right = (within(distances[:, 0]), within(after))
+    right = (count_own(distances[:, 0]), count_own(after))
     return _links(first, distances[:, 0], tied, after, next_tied, right)
 
 
@@ -126,8 +126,8 @@ def nearest_mixed(
     .. math:: d(a, b) = \sum_j w_j d_j, \qquad d_j = |a_j - b_j| / \mathrm{range}_j \text{ or } [a_j \ne b_j]
 
     ``numbers`` are the numeric columns of source and target divided by their ranges (NaN is missing), ``codes`` the
-    categories (-1 is missing). A missing value is at distance 0 from a missing one and 1 from all others. All pairs
-    are looked at, a column at a time while the sum is not too large: the time grows with the product of the files.
+    categories (-1 is missing). A missing value is at distance 0 from a missing one and 1 from all others. All pairs are
+    compared, column by column until the sum is too large: the time grows with the product of the sizes of the files.
 
     References: Gower (1971).
 
@@ -145,7 +145,7 @@ def nearest_mixed(
         raise DataError("linkage: the file to link with has no records.")
     first, distance, tied, after, next_tied = mixed_nearest(x, a, y, b, weights)
 
-    def within(limit: Floats) -> Ints:
+    def count_own(limit: Floats) -> Ints:
         def fits(i: Ints, j: Ints) -> NDArray[np.bool_]:
             gap = np.abs(x[i] - y[j])
             either, both = np.isnan(x[i]) | np.isnan(y[j]), np.isnan(x[i]) & np.isnan(y[j])
@@ -156,26 +156,26 @@ def nearest_mixed(
         return own.count(fits)
 
     own = truth if isinstance(truth, Own) else Own.single(truth)
-    return _links(first, distance, tied, after, next_tied, (within(distance), within(after)))
+    return _links(first, distance, tied, after, next_tied, (count_own(distance), count_own(after)))
 
 
-def assigned(source: Floats, target: Floats, p: float = 2.0) -> tuple[Ints, float]:
-    r"""The one-to-one assignment of source to target records with the least total distance.
+def assign_one_to_one(source: Floats, target: Floats, p: float = 2.0) -> tuple[Ints, float]:
+    r"""Assign source to target records one to one with the least total distance.
 
     .. math:: \min_\sigma \sum_i d(a_i, b_{\sigma(i)}), \qquad \sigma \text{ one-to-one}
 
     Up to 3 000 records it is the optimum over all pairs; beyond, over the pairs of near records (at least 30
-    each, more until everybody can be assigned). Gives the target of each source record (-1 when the target file is
+    each, more until every record can be assigned). Return the target of each source record (-1 when the target file is
     shorter) and the total distance.
 
-    >>> assigned(np.array([[0.0], [1.0]]), np.array([[1.1], [0.9]]))[0].tolist()
+    >>> assign_one_to_one(np.array([[0.0], [1.0]]), np.array([[1.1], [0.9]]))[0].tolist()
     [1, 0]
     """
     from scipy.optimize import linear_sum_assignment
     from scipy.spatial.distance import cdist
 
     if max(len(source), len(target)) > LARGEST_ASSIGNMENT:
-        return _assigned_near(source, target, p)
+        return _assign_near_records(source, target, p)
     cost = cdist(source, target, "minkowski", p=p)
     row, column = linear_sum_assignment(cost)
     partner = np.full(len(source), -1, dtype=np.int64)
@@ -183,7 +183,7 @@ def assigned(source: Floats, target: Floats, p: float = 2.0) -> tuple[Ints, floa
     return partner, float(cost[row, column].sum())
 
 
-def _assigned_near(source: Floats, target: Floats, p: float) -> tuple[Ints, float]:
+def _assign_near_records(source: Floats, target: Floats, p: float) -> tuple[Ints, float]:
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
     from scipy.spatial import cKDTree
@@ -199,7 +199,7 @@ def _assigned_near(source: Floats, target: Floats, p: float) -> tuple[Ints, floa
         k = min(k, len(target))
         distances, index = tree.query(source, k=k, p=p)
         start = np.arange(len(source) + 1) * k
-        shift = distances.max() + 1.0  # the matching wants positive weights; the shift adds the same to every matching
+        shift = distances.max() + 1.0  # the matching needs positive weights; the shift adds the same to every matching
         graph = csr_matrix((distances.ravel() + shift, index.ravel(), start), shape=(len(source), len(target)))
         try:
             row, column = min_weight_full_bipartite_matching(graph)
@@ -214,8 +214,10 @@ def _assigned_near(source: Floats, target: Floats, p: float) -> tuple[Ints, floa
         return partner, float(cost)
 
 
-def scaled(original: Floats, protected: Floats, scale: Scale, weights: Floats | None = None) -> tuple[Floats, Floats]:
-    r"""Both files on the scale on which distances are taken; a missing value takes the column's mean.
+def scale_columns(
+    original: Floats, protected: Floats, scale: Scale, weights: Floats | None = None
+) -> tuple[Floats, Floats]:
+    r"""Scale both files for distances; a missing value takes the column's mean.
 
     - ``sd``: each column divided by its standard deviation in the original;
     - ``own-sd``: each file standardised by its own mean and standard deviation (the intruder has only her own file);
@@ -226,12 +228,12 @@ def scaled(original: Floats, protected: Floats, scale: Scale, weights: Floats | 
 
     A constant column adds nothing. ``weights`` multiply the columns (not with mahalanobis).
 
-    >>> scaled(np.array([[0.0], [2.0]]), np.array([[4.0], [4.0]]), "sd")[1].tolist()
+    >>> scale_columns(np.array([[0.0], [2.0]]), np.array([[4.0], [4.0]]), "sd")[1].tolist()
     [[4.0], [4.0]]
     """
-    x, y = _filled(original), _filled(protected)
+    x, y = _fill_missing(original), _fill_missing(protected)
     if scale == "mahalanobis":
-        unit = _inverse(deviations(x))  # or a column in small units would pass for a linear relation
+        unit = _inverse(deviations(x))  # otherwise a column in small units would count as a linear relation
         x, y = x * unit, y * unit
         values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(x, rowvar=False, ddof=0)))
         keep = values > 1e-12 * max(values.max(), 1e-300)
@@ -254,7 +256,7 @@ def _inverse(spread: Floats) -> Floats:
     return np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
 
 
-def _filled(values: Floats) -> Floats:
+def _fill_missing(values: Floats) -> Floats:
     holes = np.isnan(values)
     if not holes.any():
         return values
@@ -264,12 +266,12 @@ def _filled(values: Floats) -> Floats:
 
 
 def _rounding(source: Floats, target: Floats) -> float:
-    """What rounding may add to a distance that is 0 in truth."""
+    """Return the rounding error of a distance that is 0."""
     return 1e-13 * float(max(np.abs(source).max(initial=0.0), np.abs(target).max(initial=0.0)))
 
 
 def _distinct(target: Floats) -> tuple[Floats, Ints, Ints]:
-    """Distinct points, with the number of records and the first record of each."""
+    """Return the distinct points, with the number of records and the first record of each."""
     order = np.lexsort(target.T[::-1])
     ordered = target[order]
     new = np.ones(len(target), dtype=bool)
@@ -281,7 +283,7 @@ def _distinct(target: Floats) -> tuple[Floats, Ints, Ints]:
 
 
 def _group(distances: Floats, index: Ints, count: Ints, lowest: Ints, start: int) -> tuple[Ints, Ints, Ints]:
-    """Lowest record, number of records and end of the run of equal distances that begins at ``start``."""
+    """Return lowest record, number of records and end of the run of equal distances that begins at ``start``."""
     same = distances <= distances[:, [start]] * (1 + TIE)
     tied = np.where(same, count[index], 0).sum(axis=1)
     first = np.where(same, lowest[index], np.iinfo(np.int64).max).min(axis=1)
@@ -289,7 +291,7 @@ def _group(distances: Floats, index: Ints, count: Ints, lowest: Ints, start: int
 
 
 def _next(distances: Floats, index: Ints, count: Ints, at: Ints) -> tuple[Ints, Ints]:
-    """Number of records in the second run of equal distances, and where that run ends."""
+    """Return the number of records in the second run of equal distances, and the end of that run."""
     rows = np.arange(len(distances))
     limit = distances[rows, at] * (1 + TIE)
     place = np.arange(distances.shape[1])

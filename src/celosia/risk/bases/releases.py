@@ -1,4 +1,4 @@
-"""What attacks share that put a release together with earlier ones about the same people."""
+"""Base class of attacks that combine a release with earlier ones about the same people."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pydantic import Field
 
 from celosia.errors import UnknownName
 from celosia.parts import Columns, ComparesReleases, Private
-from celosia.risk.bases.reaching import _ReachingAttack
+from celosia.risk.bases.success import _SuccessAttack
 from celosia.table.source import Source
 
 if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class _EarlierReleases(ComparesReleases, _ReachingAttack):
-    """An attack that lays the release over ``earlier`` ones; the same without them is its control."""
+class _EarlierReleases(ComparesReleases, _SuccessAttack):
+    """An attack that combines the release with ``earlier`` ones; the control uses the release alone."""
 
     earlier: Annotated[tuple[Source, ...], Private()] = Field(
-        min_length=1, description="releases about the same people that are out already"
+        min_length=1, description="earlier releases about the same people"
     )
     columns: Columns | None = Field(
         default=None,
@@ -32,11 +32,11 @@ class _EarlierReleases(ComparesReleases, _ReachingAttack):
     )
 
     def known_columns(self, original: Table) -> list[str]:
-        """What the intruder knows of people."""
+        """Return the columns that the intruder knows of people."""
         return list(original.schema.need_quasi() if self.known is None else self.known)
 
     def blocking_reasons(self, facts: Mapping[str, Any]) -> list[str]:
-        """What the releases tell together beyond what each tells alone."""
+        """Return what the releases disclose together beyond each of them alone, as sentences."""
         sentences = [self.sentence(facts)] if self.exceeds(facts) else []
         learnt = facts.get("learnt", 0) - facts.get("learnt_alone", 0)
         if learnt > 0:
@@ -46,18 +46,18 @@ class _EarlierReleases(ComparesReleases, _ReachingAttack):
         return sentences
 
     def exceeds(self, facts: Mapping[str, Any]) -> bool:
-        """Whether it reaches more than its control."""
+        """Return whether the attack succeeds more often than its control."""
         return bool(facts["value"] > facts["control"])
 
     def sentence(self, facts: Mapping[str, Any]) -> str:
-        """What it reaches more, in words."""
+        """Describe the success beyond the control."""
         raise NotImplementedError
 
     def _second_tables(self) -> tuple[Any, ...]:
         return self.earlier
 
-    def opened(self, original: Table) -> list[Table]:
-        """The earlier releases, those without roles described like the original."""
+    def open_releases(self, original: Table) -> list[Table]:
+        """Open the earlier releases; those without roles take the schema of the original."""
         from celosia.table.source import open_source
 
         tables = [open_source(source) for source in self.earlier]
@@ -66,9 +66,9 @@ class _EarlierReleases(ComparesReleases, _ReachingAttack):
             for table in tables
         ]
 
-    def carried(self, original: Table, protected: Table, earlier: list[Table]) -> list[str]:
-        """The columns that link the records of the releases."""
-        from celosia.views.comparing.releases import carried_columns
+    def carried_columns(self, original: Table, protected: Table, earlier: list[Table]) -> list[str]:
+        """Return the columns that link the records of the releases."""
+        from celosia.views.comparing import releases
 
         if self.columns is not None:
             for name in self.columns:
@@ -76,10 +76,10 @@ class _EarlierReleases(ComparesReleases, _ReachingAttack):
                     if name not in table.names:
                         raise UnknownName.of("column", name, table.names, f"({self.name}: columns)")
             return list(self.columns)
-        return carried_columns(original, protected, earlier, self.known_columns(original))
+        return releases.carried_columns(original, protected, earlier, self.known_columns(original))
 
 
 def more_people(facts: Mapping[str, Any]) -> str:
-    """How many more people than by the control, of how many."""
+    """Return ``n of N``: the people found beyond the control, of all people."""
     people = int(facts["records"])
     return f"{round((facts['value'] - facts['control']) * people)} of {people}"

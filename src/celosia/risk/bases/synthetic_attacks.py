@@ -1,4 +1,4 @@
-"""Attacks on synthetic records: singling out, linkability and membership, on numbers and codes."""
+"""Computations for attacks on synthetic records: predicates, Gower neighbours and their overlap."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
 
-BLOCK = 4_000_000  # distances held at a time: 32 MB
+BLOCK = 4_000_000  # distances per block: 32 MB
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Condition:
     above: bool = True
 
     def holds(self, numbers: Floats, codes: Codes) -> NDArray[np.bool_]:
-        """Which records meet it; a missing number never does."""
+        """Return which records meet the condition; a missing number never does."""
         if not self.numeric:
             return np.asarray(codes[:, self.column] == int(self.bound), dtype=np.bool_)
         values = numbers[:, self.column]
@@ -34,7 +34,7 @@ class Condition:
 
 
 def singled_out(predicate: Sequence[Condition], numbers: Floats, codes: Codes, person: Ints) -> NDArray[np.bool_]:
-    """The records that a predicate selects when they are all one person's; none otherwise.
+    """Return the records that a predicate selects when they are all one person's; none otherwise.
 
     >>> pay, none = np.array([[1.0], [7.0], [9.0]]), np.empty((3, 0), np.int32)
     >>> singled_out([Condition(0, True, 5.0)], pay, none, np.array([0, 1, 1])).tolist()
@@ -50,10 +50,10 @@ def singled_out(predicate: Sequence[Condition], numbers: Floats, codes: Codes, p
 def singling_predicates(
     numbers: Floats, codes: Codes, size: int, wanted: int, rng: np.random.Generator, person: Ints | None = None
 ) -> list[tuple[Condition, ...]]:
-    """Predicates over ``size`` columns that select exactly one of these records (those of one person).
+    """Draw predicates over ``size`` columns that select exactly one of these records (those of one person).
 
     A random record gives the values: a number becomes a bound on the side away from the median, a category must be
-    equal. Predicates that select more than one record (person) are thrown away; at most 40 tries are made for each one
+    equal. Predicates that select more than one record (person) are discarded; at most 40 tries are made for each one
     wanted.
 
     References: Giomi, Boenisch, Wehmeyer & Tasnádi (2023), A unified framework for quantifying privacy risk in
@@ -86,7 +86,7 @@ def singling_predicates(
 def random_predicates(
     numbers: Floats, codes: Codes, size: int, wanted: int, rng: np.random.Generator
 ) -> list[tuple[Condition, ...]]:
-    """Predicates that know only the range of each number and the categories: what guessing would ask.
+    """Draw random predicates from the range of each number and the categories, as a baseline.
 
     >>> x = np.arange(20.0)[:, None]
     >>> len(random_predicates(x, np.empty((20, 0), np.int32), 1, 5, np.random.default_rng(1)))
@@ -123,10 +123,10 @@ def _condition(numbers: Floats, codes: Codes, column: int, middle: Floats) -> Co
 def gower_nearest(
     source: tuple[Floats, Codes], target: tuple[Floats, Codes], widths: Floats, k: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], Floats]:
-    """The k nearest target records of each source record by Gower's distance, and those distances.
+    """Return the k nearest target records of each source record by Gower's distance, and those distances.
 
     Numbers are compared by range, categories by equality; a missing value is at distance 1 from all but a missing
-    one. Blocks of distances are made, never all of them.
+    one. Distances are computed in blocks.
 
     >>> none = np.empty((3, 0), np.int32)
     >>> x = np.array([[0.0], [5.0], [9.0]])
@@ -159,7 +159,7 @@ def gower_nearest(
 
 
 def ranges(*tables: Floats) -> Floats:
-    """Largest minus smallest value of each column over all tables; 0 for a column without any.
+    """Return largest minus smallest value of each column over all tables; 0 for a column without values.
 
     >>> ranges(np.array([[1.0, np.nan], [4.0, np.nan]])).tolist()
     [3.0, 0.0]
@@ -172,7 +172,7 @@ def ranges(*tables: Floats) -> Floats:
 
 
 def overlap(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether two lists of neighbours share a record, row by row.
+    """Return whether two lists of neighbours share a record, row by row.
 
     >>> overlap(np.array([[1, 2], [3, 4]]), np.array([[2, 9], [5, 6]])).tolist()
     [True, False]
@@ -181,7 +181,9 @@ def overlap(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.b
 
 
 def chance_overlap(m: int, k: int) -> float:
-    r"""Chance that two random sets of k among m records share one: :math:`1 - \binom{m-k}{k} / \binom{m}{k}`.
+    r"""Return the chance that two random sets of k among m records share one.
+
+    .. math:: 1 - \binom{m-k}{k} / \binom{m}{k}
 
     >>> round(chance_overlap(10, 1), 3), round(chance_overlap(10, 2), 3)
     (0.1, 0.378)

@@ -1,7 +1,7 @@
-"""What attacks by a reader of the certificate share: the public part of a step, and how their success is told.
+"""Base class of attacks by a reader of the certificate, and the public part of a step.
 
-Such an attack is entitled to what a certificate publishes about a step: its public parameters and its public evidence.
-The seed, the private parameters and what a step found in private are never looked at.
+Such an attack uses what a certificate publishes about a step: its public parameters and its public evidence. It never
+uses the seed, the private parameters and the private evidence.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import NotApplicable, ParameterError
 from celosia.parts import Method, ReadsCertificate, find, overwritten_fields, private_fields, public_spec
-from celosia.risk.bases.reaching import Reached, _ReachingAttack
+from celosia.risk.bases.success import Success, _SuccessAttack
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PublicStep:
-    """One step as a certificate tells it."""
+    """One step as a certificate describes it."""
 
     method: str
     parameters: Mapping[str, Any]
-    """The public parameters, those that have their default too; what is private is not there."""
+    """The public parameters, defaults included."""
     evidence: Mapping[str, Any]
-    """The numbers that were published with the step."""
+    """The published evidence of the step."""
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> PublicStep:
-        """From an entry of the history, or of a certificate."""
+        """Read a step from an entry of the history, or of a certificate."""
         method: type[Method] = find("method", entry["step"])  # type: ignore[assignment]
         hidden = private_fields(method)
         defaults = {
@@ -46,30 +46,30 @@ class PublicStep:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the step overwrote, as far as its parameters name them."""
+        """Columns that the step overwrote, as far as its parameters name them."""
         method: type[Method] = find("method", self.method)  # type: ignore[assignment]
         named = (self.parameters.get(name) or () for name in overwritten_fields(method))
         return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
 
 
 def public_steps(protected: Table, methods: tuple[str, ...]) -> tuple[PublicStep, ...]:
-    """The steps of these methods in the history of a table, in their order; nothing private is read."""
+    """Return the steps of these methods in the history of a table, in their order."""
     return tuple(PublicStep.of(entry) for entry in protected.history if entry["step"] in methods)
 
 
-def wanted_column(who: str, original: Table, given: str | None) -> str:
-    """The sensitive column that an intruder wants: as given, or the first that is declared."""
+def wanted_column(attack: str, original: Table, given: str | None) -> str:
+    """Return the sensitive column that an intruder wants: as given, or the first that is declared."""
     if given is not None:
         return given
     if not original.schema.sensitive:
-        raise NotApplicable(f"{who}: no sensitive column is declared; name the target.")
+        raise NotApplicable(f"{attack}: no sensitive column is declared; name the target.")
     return original.schema.sensitive[0]
 
 
-class _InformedAttack(ReadsCertificate, _ReachingAttack):
+class _InformedAttack(ReadsCertificate, _SuccessAttack):
     """An attack that uses what a certificate publishes about the methods that it ``reads``.
 
-    A subclass gives :meth:`reach`. The value is the mean chance of success over persons.
+    A subclass implements :meth:`run`. The value is the mean chance of success over persons.
     """
 
     method: Method | None = Field(
@@ -85,7 +85,7 @@ class _InformedAttack(ReadsCertificate, _ReachingAttack):
         return self
 
     def steps(self, protected: Table) -> tuple[PublicStep, ...]:
-        """The steps that the intruder has read about; refused when there is none."""
+        """Return the steps that the intruder has read about; raise when there is none."""
         if self.method is not None:
             return (PublicStep.of({"step": self.method.name, "parameters": public_spec(self.method)}),)
         steps = public_steps(protected, self.reads)
@@ -97,7 +97,7 @@ class _InformedAttack(ReadsCertificate, _ReachingAttack):
         return steps
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The value with its interval, what guessing reaches, and what the same intruder reaches uninformed."""
+        """Return the value with its interval, the baseline, and the control, who has not read the certificate."""
         evidence = super().evidence(original, protected)
         evidence["read"] = list(dict.fromkeys(step.method for step in self.steps(protected)))
         if "better_than_control" in evidence:
@@ -105,4 +105,4 @@ class _InformedAttack(ReadsCertificate, _ReachingAttack):
         return evidence
 
 
-__all__ = ["PublicStep", "Reached", "public_steps", "wanted_column"]
+__all__ = ["PublicStep", "Success", "public_steps", "wanted_column"]

@@ -126,9 +126,9 @@ def patients(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
 
     where, raw, safe = "Twelve patients", tables["patients"], tables["patients_generalised"]
     table = _table(safe, KEYS, sensitive=["disease"])
-    bob = AttackerKnows(known={"zip": "13053", "age": 35}).learned(table)["disease"]
+    bob = AttackerKnows(known={"zip": "13053", "age": 35}).remaining_values(table)["disease"]
     who = {"zip": "13068", "age": 24}
-    umeko = AttackerKnows(known=who, excluded={"disease": ["Heart"]}).learned(table)["disease"]
+    umeko = AttackerKnows(known=who, excluded={"disease": ["Heart"]}).remaining_values(table)["disease"]
 
     def masked(hidden: int) -> int:
         cut = raw.with_columns(
@@ -158,10 +158,10 @@ def diversity(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     who = {"zip": "13068", "age": 24}
 
     def left(*facts: str) -> list[str]:
-        return sorted(AttackerKnows(known=who, excluded={"disease": list(facts)}).learned(attacked)["disease"])
+        return sorted(AttackerKnows(known=who, excluded={"disease": list(facts)}).remaining_values(attacked)["disease"])
 
-    after = AttackerKnows(known=who, excluded={"disease": ["Heart"]}).learned(safe)["disease"]
-    bob = AttackerKnows(known={"zip": "13053", "age": 35}).learned(safe)["disease"]
+    after = AttackerKnows(known=who, excluded={"disease": ["Heart"]}).remaining_values(safe)["disease"]
+    bob = AttackerKnows(known={"zip": "13053", "age": 35}).remaining_values(safe)["disease"]
     facts = ["Cáncer", "Heart", "Diabetes"]
     return [
         printed(where, "values in the poorest class", 3, _l(safe)),

@@ -73,7 +73,7 @@ def knowledge(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
         for who, attributes, stated in facts
     ]
     unique = [float(Uniqueness().value(read(frame, [name]))) * len(frame) for name in ("Occupation", "ZIP", "Age")]
-    incomes = AttackerKnows(known=facts[1][1]).learned(table)["Income"]
+    incomes = AttackerKnows(known=facts[1][1]).remaining_values(table)["Income"]
     return [
         consistent("Table 2", "cell x_42", "Professor", tables["table02"].row(3)[1]),
         *chances,

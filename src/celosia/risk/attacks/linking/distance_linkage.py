@@ -35,8 +35,8 @@ class DistanceLinkage(Attack):
     ``direction`` says who is linked: each ``original`` record to the nearest protected one, or each ``protected``
     to the nearest original. With a person column a link is right when it goes to any record of the same person, and
     the share is over persons, each with the mean of her records. A missing number stands for the mean of its
-    column. Knowing more columns does not always mean more right links. The evidence has a 95 % interval, what
-    guessing would reach, and the share where the right record is among the two nearest.
+    column. Knowing more columns does not always mean more right links. The evidence has a 95 % interval, the
+    success of guessing, and the share where the right record is among the two nearest.
 
     References: Domingo-Ferrer & Torra (2001); Pagliuca & Seri (1999).
 
@@ -51,7 +51,7 @@ class DistanceLinkage(Attack):
         default=None, description="columns that the intruder knows; all shared ones when not given"
     )
     scale: Literal["sd", "own-sd", "none", "mahalanobis", "gower"] = Field(
-        default="sd", description="how columns are made comparable"
+        default="sd", description="scale on which columns are compared"
     )
     weights: dict[str, float] = Field(
         default_factory=dict, description="column → weight of its differences; 1 when not given"
@@ -63,13 +63,13 @@ class DistanceLinkage(Attack):
     examples: ClassVar = ({"columns": ["x", "y"]}, {"columns": ["x"]}, {"columns": ["x", "y", "c"], "scale": "gower"})
 
     def value(self, original: Table, protected: Table) -> float:
-        """The share of right links, the mean over ``known``."""
+        """Return the share of right links, the mean over ``known``."""
         return float(np.mean([credit.mean() for credit in self._credits(original, protected).values()]))
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The share with its interval, the guess, the two nearest, and the share for each number of known columns."""
+        """Return the share with its interval, the baseline, the two nearest, and the share by known columns."""
         chances = self._credits(original, protected)
-        linked = self._linked(original, protected)
+        linked = self._persons(original, protected)
         evidence: dict[str, Any] = {
             **linked.evidence(chances.values()),
             "direction": f"{self.direction} to nearest",
@@ -84,12 +84,12 @@ class DistanceLinkage(Attack):
         return evidence
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """Chance of a right link, the linked record, its distance, and how many tie, for each record that is linked."""
+        """Return for each record the chance of a right link, the linked record, its distance and the number of ties."""
         import polars as pl
 
         count = len(self._names(original, protected))
         if self.one_to_one:
-            linked, correct = self._assigned(original, protected, count)
+            linked, correct = self._link_one_to_one(original, protected, count)
             return pl.DataFrame({"risk": correct, "linked": linked})
         links = self._links(original, protected, count)
         return pl.DataFrame(
@@ -109,22 +109,22 @@ class DistanceLinkage(Attack):
         return known_columns(original, protected, self.columns, numbers=self.scale != "gower")
 
     def _credits(self, original: Table, protected: Table) -> dict[int, NDArray[np.float64]]:
-        """Chance of a right link of each person, by the number of known columns."""
+        """Return the chance of a right link of each person, by the number of known columns."""
         total = len(self._names(original, protected))
         counts = sorted({min(k, total) for k in self.known}) or [total]
         by_known = {}
         for k in counts:
             if self.one_to_one:
-                credit = self._assigned(original, protected, k)[1]
+                credit = self._link_one_to_one(original, protected, k)[1]
             else:
                 credit = self._credit(self._links(original, protected, k), original, protected)
-            by_known[k] = self._linked(original, protected).means(credit)
+            by_known[k] = self._persons(original, protected).means(credit)
         return by_known
 
     def _credit(self, links: Links, original: Table, protected: Table) -> NDArray[np.float64]:
-        return links.correct if self.ties == "share" else self._linked(original, protected).right(links.first)
+        return links.correct if self.ties == "share" else self._persons(original, protected).right(links.first)
 
-    def _linked(self, original: Table, protected: Table) -> Linked:
+    def _persons(self, original: Table, protected: Table) -> Linked:
         from celosia.views.persons import Linked
 
         return Linked.of(original, protected, self.direction)
@@ -134,11 +134,11 @@ class DistanceLinkage(Attack):
         from celosia.views.comparing.encoding import encode
 
         names = self._names(original, protected)[:count]
-        truth = self._linked(original, protected).own
+        truth = self._persons(original, protected).own
 
         def make() -> Links:
             if self.scale != "gower":
-                x, y = self._scaled(original, protected, names)
+                x, y = self._scale(original, protected, names)
                 source, target = (x, y) if self.direction == "original" else (y, x)
                 return nearest(source, target, truth)
             coded = encode([original, protected], names)
@@ -151,29 +151,31 @@ class DistanceLinkage(Attack):
 
         return protected.cached((str(self.model_copy(update={"known": ()})), count, Same(original)), make)
 
-    def _assigned(self, original: Table, protected: Table, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        from celosia.risk.bases.nearest import assigned
+    def _link_one_to_one(
+        self, original: Table, protected: Table, count: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        from celosia.risk.bases.nearest import assign_one_to_one
         from celosia.views.comparing.encoding import known_columns
 
         names = self._names(original, protected)[:count]
         known_columns(original, protected, names, numbers=True)
-        x, y = self._scaled(original, protected, names)
+        x, y = self._scale(original, protected, names)
         source, target = (x, y) if self.direction == "original" else (y, x)
-        linked, _ = assigned(source, target, 1.0 if self.scale == "gower" else 2.0)
-        return linked, self._linked(original, protected).right(linked)
+        linked, _ = assign_one_to_one(source, target, 1.0 if self.scale == "gower" else 2.0)
+        return linked, self._persons(original, protected).right(linked)
 
-    def _scaled(
+    def _scale(
         self, original: Table, protected: Table, names: list[str]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        from celosia.risk.bases.nearest import scaled
+        from celosia.risk.bases.nearest import scale_columns
 
         weights = np.array([self.weights.get(name, 1.0) for name in names]) if self.weights else None
         scale = "range" if self.scale == "gower" else self.scale
-        return scaled(original.numeric(names), protected.numeric(names), scale, weights)
+        return scale_columns(original.numeric(names), protected.numeric(names), scale, weights)
 
 
 def _by_range(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both divided by the range over both; missing values stay missing."""
+    """Divide both files by the range over both; missing values stay missing."""
     if x.shape[1] == 0:
         return x, y
     both = np.concatenate([x, y])

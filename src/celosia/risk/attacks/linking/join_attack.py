@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class JoinAttack(Attack):
-    r"""The share of people of an identified table whom a join with the release finds rightly.
+    r"""The share of people in an identified table whom a join with the release re-identifies.
 
     The intruder joins an ``external`` table, which names people, with the release ``on`` the columns both have; a
     generalised cell (``130**``, ``30-40``, a set, a value of the hierarchy) joins with every raw value that it can
@@ -54,12 +54,12 @@ class JoinAttack(Attack):
     examples: ClassVar = ({"on": ["c", "p"], "key": "name", "external": True},)
 
     def value(self, original: Table, protected: Table) -> float:
-        """Expected share of external people who are found rightly."""
+        """Return the expected share of external people who are found rightly."""
         people = self.people(original, protected)
         return float(people["risk"].mean() or 0.0) if len(people) else 0.0  # type: ignore[arg-type]
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """Unique, ambiguous and missing joins; how many claims are right and false, with an interval; the guess."""
+        """Return unique, ambiguous and missing joins, the right and false claims, an interval and the baseline."""
         from celosia.kernels.statistics.intervals import wilson
         from celosia.views.persons import released_persons
 
@@ -84,10 +84,10 @@ class JoinAttack(Attack):
         return out
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """How many external people join with each released record, and the largest chance to find it rightly."""
+        """Return for each released record the external people who join with it, and its largest chance to be found."""
         import polars as pl
 
-        pairs, people = self._joined(original, protected), self.people(original, protected)
+        pairs, people = self._pairs(original, protected), self.people(original, protected)
         risk = np.zeros(len(protected))
         joined = np.zeros(len(protected), dtype=np.int64)
         chance = np.divide(
@@ -95,24 +95,24 @@ class JoinAttack(Attack):
         )
         person, record = pairs["person"].to_numpy(), pairs["record"].to_numpy()
         np.add.at(joined, record, 1)
-        right = self._right(original, protected)
+        right = self._is_right(original, protected)
         right = np.ones(len(person), dtype=bool) if right is None else right
         np.maximum.at(risk, record[right], chance[person[right]])
         return pl.DataFrame({"risk": risk, "joined": joined})
 
     def people(self, original: Table, protected: Table) -> pl.DataFrame:
-        """One row per external person: joined records (persons), whether hers is among them, the chance to find it."""
+        """Return one row per external person: joined records (persons), whether hers is one, the chance to find it."""
         import polars as pl
 
         from celosia.views.persons import released_persons
 
-        external, record = self._joined(original, protected).select("person", "record").to_numpy().T
+        external, record = self._pairs(original, protected).select("person", "record").to_numpy().T
         n = len(self._external())
         whose = released_persons(original, protected)
         width = int(whose.max(initial=0)) + 1
         joined = np.bincount(np.unique(external * width + whose[record]) // width, minlength=n)
         chance = np.divide(1.0, joined, out=np.zeros(n), where=joined > 0)
-        hit = self._right(original, protected)
+        hit = self._is_right(original, protected)
         if hit is None:
             return pl.DataFrame({"joined": joined, "right": pl.Series([None] * n, dtype=pl.Boolean), "risk": chance})
         right = np.zeros(n, dtype=bool)
@@ -146,8 +146,8 @@ class JoinAttack(Attack):
         both = [name for name in original.schema.identifiers if name in external.names]
         return both[0] if both else None
 
-    def _right(self, original: Table, protected: Table) -> NDArray[np.bool_] | None:
-        """Whether each joined pair is an external person with a record of hers; None when nobody knows."""
+    def _is_right(self, original: Table, protected: Table) -> NDArray[np.bool_] | None:
+        """Return whether each joined pair is an external person with a record of hers; None without a key."""
         import polars as pl
 
         from celosia.table.pairing import positions
@@ -155,13 +155,13 @@ class JoinAttack(Attack):
         key = self._key(original)
         if key is None:
             return None
-        pairs = self._joined(original, protected)
+        pairs = self._pairs(original, protected)
         names = original.column(key).cast(pl.String)[positions(original, protected)]
         people = self._external().column(key).cast(pl.String)
         return (names[pairs["record"]] == people[pairs["person"]]).fill_null(value=False).to_numpy()
 
-    def _joined(self, original: Table, protected: Table) -> pl.DataFrame:
-        """Every pair of an external person and a released record that could be hers."""
+    def _pairs(self, original: Table, protected: Table) -> pl.DataFrame:
+        """Return every pair of an external person and a released record that could be hers."""
         return protected.cached(
             ("join", str(self.on), self.key, Same(self.external), Same(original)),
             lambda: _compatible_pairs(self._external(), protected, self._on(original, protected)),
@@ -169,7 +169,7 @@ class JoinAttack(Attack):
 
 
 def _compatible_pairs(external: Table, release: Table, names: list[str]) -> pl.DataFrame:
-    """Every external person with every released record whose cells can stand for her values."""
+    """Pair every external person with the released records whose cells can stand for her values."""
     import polars as pl
 
     from celosia.views.comparing.joining import Fitting

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Linkability(Attack):
-    r"""The rate at which a release lets an intruder tell that two partial records belong to one person.
+    r"""The rate at which an intruder can link two partial records of one person through a release.
 
     The intruder has the ``first`` columns of a person from one place and the ``second`` ones from another. She
     looks up the ``neighbours`` nearest released records for each part; when both lists share a record she claims a
@@ -43,22 +43,22 @@ class Linkability(Attack):
 
     first: Columns | None = Field(default=None, description="columns of the one partial record")
     second: Columns | None = Field(default=None, description="columns of the other partial record")
-    neighbours: int = Field(default=1, ge=1, description="nearest released records that are looked up")
+    neighbours: int = Field(default=1, ge=1, description="nearest released records of each part")
     attacks: int = Field(default=500, ge=1, description="people that are tried; all when there are fewer")
     control: Source = Field(default=None, description="table of people who were not used for the release")
     seed: int = Field(default=0, ge=0, description="seed of the choice of people")
     examples: ClassVar = ({"first": ["x"], "second": ["y"]}, {"first": ["x"], "second": ["y"], "control": True})
 
     def value(self, original: Table, protected: Table) -> float:
-        """The risk: with a control group what the release adds, else the rate of success."""
+        """Return the risk: with a control group what the release adds, else the rate of success."""
         return self._attack(original, protected)[0].risk
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The risk with its interval, the rate, the baseline and the control."""
+        """Return the risk with its interval, the rate, the baseline and the control."""
         return self._attack(original, protected)[0].evidence()
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """Whether each person that was tried could be linked; missing for people who were not tried."""
+        """Return whether each person that was tried could be linked; missing for people who were not tried."""
         import polars as pl
 
         _, people, linked = self._attack(original, protected)
@@ -75,27 +75,27 @@ class Linkability(Attack):
         def make() -> tuple[AttackOutcome, NDArray[np.int64], NDArray[np.bool_]]:
             rng = np.random.default_rng(self.seed)
             baseline = chance_overlap(len(protected), self.neighbours)
-            people, linked, means = self._tried(original, protected, rng)
+            people, linked, means = self._attack_people(original, protected, rng)
             if self.control is None:
                 return AttackOutcome(float(means.sum()), len(means), baseline), people, linked
-            others = self._tried(open_people(self.control, original), protected, rng)[2]
+            others = self._attack_people(open_people(self.control, original), protected, rng)[2]
             outcome = AttackOutcome(float(means.sum()), len(means), baseline, float(others.sum()), len(others))
             return outcome, people, linked
 
         return protected.cached((str(self), Same(self.control), Same(original)), make)
 
-    def _tried(
+    def _attack_people(
         self, people: Table, release: Table, rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]:
-        """The records of the people who are tried, whether each could be linked, and the share of each person."""
+        """Return the records of the people who are tried, whether each is linked, and the share of each person."""
         from celosia.views.persons import by_person, person_codes, some_persons
 
         person = person_codes(people)
         rows = some_persons(person, self.attacks, rng)
-        linked = self._linked(people, release, rows, rng)
+        linked = self._can_link(people, release, rows, rng)
         return rows, linked, by_person(linked.astype(np.float64), person[rows])
 
-    def _linked(
+    def _can_link(
         self, people: Table, release: Table, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> NDArray[np.bool_]:
         from celosia.risk.bases.synthetic_attacks import gower_nearest, overlap, ranges

@@ -24,7 +24,7 @@ _LARGEST_ASSIGNMENT = 3000
 
 
 class ProbabilisticLinkage(DecidedByOneRecord, Attack):
-    r"""The share of records that an intruder links rightly by which columns agree (PRL, Fellegi and Sunter).
+    r"""The share of records that an intruder links rightly by the columns that agree (PRL, Fellegi and Sunter).
 
     Two records agree in a column when their values are equal, or for numbers differ by at most ``tolerance`` standard
     deviations. With m and u the chances of agreement for the same and for different people, from EM over all pairs, a
@@ -62,18 +62,18 @@ class ProbabilisticLinkage(DecidedByOneRecord, Attack):
     )
 
     def value(self, original: Table, protected: Table) -> float:
-        """The share of right links, the mean over ``known``."""
-        counts, linked = self._counts(original, protected), self._linked(original, protected)
+        """Return the share of right links, the mean over ``known``."""
+        counts, linked = self._counts(original, protected), self._persons(original, protected)
         return float(np.mean([linked.means(self._credit(original, protected, k)).mean() for k in counts]))
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The share with its interval, the guess, what each column tells, and the links above the threshold."""
+        """Return the share with its interval, the baseline, m and u of each column, and links above the threshold."""
         from celosia.risk.attacks.linking.record_linkage import thresholds
 
-        counts, linked = self._counts(original, protected), self._linked(original, protected)
+        counts, linked = self._counts(original, protected), self._persons(original, protected)
         chances = {k: linked.means(self._credit(original, protected, k)) for k in counts}
         names = self._names(original, protected)[: counts[-1]]
-        _, weights, matches = self._matched(original, protected, counts[-1])
+        _, weights, matches = self._match(original, protected, counts[-1])
         evidence: dict[str, Any] = {
             **linked.evidence(chances.values()),
             "direction": f"{self.direction} to best",
@@ -90,11 +90,11 @@ class ProbabilisticLinkage(DecidedByOneRecord, Attack):
         return evidence
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """Chance of a right link, the linked record, its score, and how many tie, for each record that is linked."""
+        """Return for each record the chance of a right link, the linked record, its score, and the number of ties."""
         import polars as pl
 
         last = self._counts(original, protected)[-1]
-        _, _, matches = self._matched(original, protected, last)
+        _, _, matches = self._match(original, protected, last)
         columns = {"risk": self._credit(original, protected, last), "linked": matches.first, "score": matches.score}
         return pl.DataFrame({**columns, "tied": matches.tied})
 
@@ -110,21 +110,21 @@ class ProbabilisticLinkage(DecidedByOneRecord, Attack):
     def _credit(self, original: Table, protected: Table, count: int) -> NDArray[np.float64]:
         from celosia.risk.attacks.linking.record_linkage import thresholds
 
-        windows, weights, matches = self._matched(original, protected, count)
+        windows, weights, matches = self._match(original, protected, count)
         credit = matches.correct
         if self.one_to_one:
-            credit = self._linked(original, protected).right(_assigned(windows, weights))
+            credit = self._persons(original, protected).right(_assign_one_to_one(windows, weights))
         if self.false_link is not None:
             upper, _ = thresholds(weights, self.false_link, self.missed_link)
             credit = np.where(matches.score >= upper, credit, 0.0)
         return credit
 
-    def _linked(self, original: Table, protected: Table) -> Linked:
+    def _persons(self, original: Table, protected: Table) -> Linked:
         from celosia.views.persons import Linked
 
         return Linked.of(original, protected, self.direction)
 
-    def _matched(self, original: Table, protected: Table, count: int) -> tuple[Windows, Weights, Matches]:
+    def _match(self, original: Table, protected: Table, count: int) -> tuple[Windows, Weights, Matches]:
         from celosia.risk.attacks.linking.record_linkage import Windows, fellegi_sunter, match
         from celosia.views.comparing.encoding import encode
 
@@ -132,7 +132,7 @@ class ProbabilisticLinkage(DecidedByOneRecord, Attack):
 
         def make() -> tuple[Windows, Weights, Matches]:
             coded = encode([original, protected], names)
-            columns: dict[str, tuple[Any, Any, float]] = {}
+            columns: dict[str, tuple[NDArray[np.float64], NDArray[np.float64], float]] = {}
             for j, name in enumerate(coded.numeric):
                 a, b = (t.numbers[:, j] for t in coded.tables)
                 spread = float(np.nanstd(a)) if np.isfinite(a).any() else 0.0
@@ -145,13 +145,13 @@ class ProbabilisticLinkage(DecidedByOneRecord, Attack):
             source, target = (ours, theirs) if self.direction == "original" else (theirs, ours)
             windows = Windows.of(source, target, np.array([c[2] for c in ordered]))
             weights = fellegi_sunter(windows)
-            return windows, weights, match(windows, weights, self._linked(original, protected).own)
+            return windows, weights, match(windows, weights, self._persons(original, protected).own)
 
         return protected.cached(("prl", self.tolerance, self.direction, tuple(names), Same(original)), make)
 
 
-def _assigned(windows: Windows, weights: Weights) -> NDArray[np.int64]:
-    """The links of the one-to-one assignment with the highest total score, -1 for none."""
+def _assign_one_to_one(windows: Windows, weights: Weights) -> NDArray[np.int64]:
+    """Return the links of the one-to-one assignment with the highest total score, -1 for none."""
     from scipy.optimize import linear_sum_assignment
 
     k, m = windows.orders.shape

@@ -20,7 +20,7 @@ MOST_COLUMNS = 18  # agreement patterns are counted in a table of 2^k entries
 
 @dataclass(frozen=True)
 class Weights:
-    """What an agreement in each column tells about a pair."""
+    """Parameters of the Fellegi-Sunter model, with the agreement patterns that they were estimated from."""
 
     m: Floats
     """Chance that a column agrees for records of one person."""
@@ -33,7 +33,7 @@ class Weights:
     """Pairs of each agreement pattern."""
 
     def scores(self) -> Floats:
-        """Log-likelihood ratio (base 2) of each agreement pattern."""
+        """Return the log-likelihood ratio (base 2) of each agreement pattern."""
         agree, disagree = np.log2(self.m / self.u), np.log2((1 - self.m) / (1 - self.u))
         bits = _bits(len(self.m))
         return np.asarray(bits @ agree + (1 - bits) @ disagree, dtype=np.float64)
@@ -52,7 +52,10 @@ class Matches:
 
 @dataclass(frozen=True)
 class Windows:
-    """Where each record of one file agrees with the other, column by column."""
+    """Records of the target file that agree with each source record, column by column.
+
+    They are a run in the sorted target column: positions ``starts`` to ``stops`` of its ``orders``.
+    """
 
     orders: NDArray[np.int32]
     starts: Ints
@@ -60,7 +63,7 @@ class Windows:
 
     @classmethod
     def of(cls, source: Sequence[Floats], target: Sequence[Floats], tolerance: Floats) -> Windows:
-        """Windows of agreement: within the tolerance of each column (0 for categories); NaN agrees with nothing.
+        """Build the windows: agreement is within the tolerance of a column (0 for categories); NaN agrees with nothing.
 
         >>> w = Windows.of([np.array([1.0, 5.0])], [np.array([5.2, 0.9, np.nan])], np.array([0.3]))
         >>> (w.stops - w.starts).tolist()
@@ -85,7 +88,7 @@ class Windows:
 
 
 def fellegi_sunter(windows: Windows, limit: int = 1000, tolerance: float = 1e-9) -> Weights:
-    r"""Estimate how telling each column is, by EM over the counts of agreement patterns of all pairs.
+    r"""Estimate m and u of each column, by EM over the counts of agreement patterns of all pairs.
 
     With γ the agreement pattern of a pair and columns independent given the match status,
 
@@ -129,7 +132,7 @@ def match(windows: Windows, weights: Weights, truth: Ints | Own) -> Matches:
 
     scores = weights.scores()
     first, score, tied = best_patterns(windows.orders, windows.starts, windows.stops, scores, 16)
-    place = np.argsort(windows.orders, axis=1)  # where each record stands in the order of each column
+    place = np.argsort(windows.orders, axis=1)  # position of each record in the order of each column
 
     def best(i: Ints, j: Ints) -> NDArray[np.bool_]:
         agree = (windows.starts[:, i] <= place[:, j]) & (place[:, j] < windows.stops[:, i])
@@ -141,11 +144,11 @@ def match(windows: Windows, weights: Weights, truth: Ints | Own) -> Matches:
 
 
 def thresholds(weights: Weights, false_link: float, missed_link: float) -> tuple[float, float]:
-    r"""Score from which a pair is a link, and score up to which it is none, for two error bounds.
+    r"""Return the lowest score of a link and the highest score of a non-link, for two error bounds.
 
     Patterns by falling score: links are those with :math:`\sum u(\gamma) \le \mu` (pairs of two people that would be
-    linked), non-links, from the other end, those with :math:`\sum m(\gamma) \le \lambda`; between them a clerk would
-    have to look.
+    linked), non-links, from the other end, those with :math:`\sum m(\gamma) \le \lambda`; pairs between them need
+    clerical review.
 
     References: Fellegi & Sunter (1969), theorem 1.
 
@@ -167,5 +170,5 @@ def thresholds(weights: Weights, false_link: float, missed_link: float) -> tuple
 
 
 def _bits(k: int) -> Floats:
-    """The bits of 0 … 2^k - 1, one row each, the lowest first."""
+    """Return the bits of 0 … 2^k - 1, one row each, the lowest first."""
     return ((np.arange(1 << k)[:, None] >> np.arange(k)) & 1).astype(np.float64)

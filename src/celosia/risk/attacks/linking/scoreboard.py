@@ -1,4 +1,4 @@
-"""Scoreboard: people in sparse data by a few of their items."""
+"""Scoreboard attack on sparse data, by a few items of a person."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """What the intruder knows of the people who are tried: items with their values, one person after the other."""
+class KnownItems:
+    """Items with their values that the intruder knows; those of target i are ``begin[i]:begin[i + 1]``."""
 
     target: Ints
     begin: Ints
@@ -35,17 +35,17 @@ class Known:
 class Scoreboard(Attack):
     r"""The share of people whom an intruder recognises in sparse data by a few of their items.
 
-    Films that somebody rated, pages visited, diagnoses, purchases: nobody has the same list. The intruder knows some
-    (``known``) items of a person, ``wrong`` ones among them, with ratings that are off by up to ``rating_error`` and
-    days by up to ``day_error``. She scores everybody in the release by the items that they share, rare ones more, near
-    values more:
+    Rated films, visited pages, diagnoses or purchases: hardly two people have the same list. The intruder knows some
+    (``known``) items of a person, ``wrong`` ones among them, with errors of up to
+    ``rating_error`` in ratings and ``day_error`` in days. She scores everybody in the release by the shared items, rare
+    ones and near values more:
 
     .. math:: S(r) = \sum_{i \in aux} \frac{1}{\log \max(n_i, 2)} \Bigl( e^{-|\rho_i - \rho'_i|/\rho_0}
               + e^{-|d_i - d'_i|/d_0} \Bigr), \qquad \frac{S_1 - S_2}{\sigma(S)} \ge \varphi
 
     with :math:`n_i` the number of people who have the item; without ratings and days a shared item counts 1. She claims
     the best one only when it stands out by ``eccentricity`` :math:`\varphi` from the second. The value is the share of
-    people who are claimed rightly. The control is how often she claims somebody when the person is not in the
+    people who are claimed rightly. The control is how often she claims a record when the person is not in the
     release; the baseline is a guess among all.
 
     Data are long (a person column, a column ``item``, perhaps ``rating`` and ``day``) or wide: each of the columns
@@ -88,14 +88,14 @@ class Scoreboard(Attack):
         return self
 
     def value(self, original: Table, protected: Table) -> float:
-        """The share of people who are claimed rightly."""
+        """Return the share of people who are claimed rightly."""
         return float(self.evidence(original, protected)["value"])
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The share with its interval, right and wrong claims, the guess, and claims about people who are not there."""
+        """Return the share with its interval, right and wrong claims, the baseline, and claims about absent people."""
         from celosia.kernels.statistics.intervals import wilson
 
-        knowledge, best, stands, persons = self._tried(original, protected)
+        knowledge, best, stands, persons = self._outcome(original, protected)
         claimed = stands[:, 0] >= self.eccentricity
         right = claimed & (best == knowledge.target)
         tried, absent = len(best), stands[:, 1] >= self.eccentricity
@@ -112,24 +112,24 @@ class Scoreboard(Attack):
         }
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """Whether the person of each record is recognised, how far the best one stands out; missing if not tried."""
+        """Return whether the person of each record is recognised, and the eccentricity; missing if not tried."""
         import polars as pl
 
         from celosia.views.persons import person_codes
 
-        knowledge, best, stands, _ = self._tried(original, protected)
+        knowledge, best, stands, _ = self._outcome(original, protected)
         person = person_codes(original)
         risk, out = np.full(int(person.max(initial=0)) + 1, np.nan), np.full(int(person.max(initial=0)) + 1, np.nan)
         risk[knowledge.target] = (stands[:, 0] >= self.eccentricity) & (best == knowledge.target)
         out[knowledge.target] = stands[:, 0]
         return pl.DataFrame({"risk": risk[person], "eccentricity": out[person]}).fill_nan(None)
 
-    def draw(self, original: Table, protected: Table) -> Known:
-        """What the intruder knows of the people who are tried."""
-        held = self._held(original, protected)[0]
+    def draw_known_items(self, original: Table, protected: Table) -> KnownItems:
+        """Draw the targets and the items that the intruder knows of them."""
+        items = self._items_of_people(original, protected)[0]
         rng = np.random.default_rng(self.seed)
-        order = np.argsort(held[0], kind="stable")
-        person, item, values = (part[order] for part in held)
+        order = np.argsort(items[0], kind="stable")
+        person, item, values = (part[order] for part in items)
         people, start = np.unique(person, return_index=True)
         stop = np.append(start[1:], len(person))
         chosen = np.sort(rng.choice(len(people), min(len(people), self.attacks), replace=False))
@@ -149,16 +149,17 @@ class Scoreboard(Attack):
         rows, replaced = np.concatenate(picked), np.concatenate(fake)
         noisy = values[rows] + rng.uniform(-1, 1, (len(rows), values.shape[1])) * self._errors()
         believed = np.where(replaced >= 0, replaced, item[rows])
-        return Known(people[chosen].astype(np.int64), np.array(ends, dtype=np.int64), believed.astype(np.int64), noisy)
+        target, begin = people[chosen].astype(np.int64), np.array(ends, dtype=np.int64)
+        return KnownItems(target, begin, believed.astype(np.int64), noisy)
 
-    def _tried(self, original: Table, protected: Table) -> tuple[Known, Ints, Floats, int]:
+    def _outcome(self, original: Table, protected: Table) -> tuple[KnownItems, Ints, Floats, int]:
         return protected.cached((str(self), Same(original)), lambda: self._run(original, protected))
 
-    def _run(self, original: Table, protected: Table) -> tuple[Known, Ints, Floats, int]:
+    def _run(self, original: Table, protected: Table) -> tuple[KnownItems, Ints, Floats, int]:
         from celosia.kernels.neighbours.scoreboard import Held, Knowledge, scoreboard
 
-        knowledge = self.draw(original, protected)
-        person, item, values = self._held(original, protected)[1]
+        knowledge = self.draw_known_items(original, protected)
+        person, item, values = self._items_of_people(original, protected)[1]
         everybody, number = np.unique(person, return_inverse=True)
         order = np.lexsort((number, item))
         width = max(int(item.max(initial=-1)), int(knowledge.item.max(initial=-1))) + 1
@@ -167,40 +168,42 @@ class Scoreboard(Attack):
         pairs = np.unique(item * (len(everybody) + 1) + number) // (len(everybody) + 1)
         support = np.bincount(pairs, minlength=width)
         target = np.searchsorted(everybody, knowledge.target)
-        there = (target < len(everybody)) & (everybody[np.minimum(target, len(everybody) - 1)] == knowledge.target)
+        present = (target < len(everybody)) & (everybody[np.minimum(target, len(everybody) - 1)] == knowledge.target)
         rarity = 1 / np.log(np.maximum(support, 2))
         best, stands = scoreboard(
             Held(begin, number[order].astype(np.int64), values[order], rarity, self._scales()),
-            Knowledge(knowledge.begin, knowledge.item, knowledge.values, np.where(there, target, -1)),
+            Knowledge(knowledge.begin, knowledge.item, knowledge.values, np.where(present, target, -1)),
             len(everybody),
         )
         return knowledge, everybody[best], stands, len(everybody)
 
     def _errors(self) -> Floats:
-        return self._of_values(self.rating_error, self.day_error)
+        return self._by_value_column(self.rating_error, self.day_error)
 
     def _scales(self) -> Floats:
-        return self._of_values(self.rating_scale, self.day_scale)
+        return self._by_value_column(self.rating_scale, self.day_scale)
 
-    def _of_values(self, rating: float, day: float) -> Floats:
-        """What belongs to the values of an item that there are."""
+    def _by_value_column(self, rating: float, day: float) -> Floats:
+        """Return the parameters of the value columns that the items have: rating, day, both or none."""
         if self.items is not None:
             return np.array([rating])
         return np.array([number for name, number in ((self.rating, rating), (self.day, day)) if name], dtype=np.float64)
 
-    def _held(self, original: Table, protected: Table) -> list[tuple[Ints, Ints, Floats]]:
-        """Who has which item with which values, in the original and in the release."""
+    def _items_of_people(self, original: Table, protected: Table) -> list[tuple[Ints, Ints, Floats]]:
+        """Return person, item and values of every entry, of the original and of the release."""
         from celosia.views.persons import paired_persons
 
         if self.items is None and original.schema.person is None:
             raise NotApplicable("scoreboard: long data need a person column: declare one under `person`.")
         return protected.cached(
-            ("held items", self.item, self.rating, self.day, self.items, Same(original)),
-            lambda: _coded([self._listed(original), self._listed(protected)], paired_persons(original, protected)),
+            ("items of people", self.item, self.rating, self.day, self.items, Same(original)),
+            lambda: _encode_items(
+                [self._list_items(original), self._list_items(protected)], paired_persons(original, protected)
+            ),
         )
 
-    def _listed(self, table: Table) -> pl.DataFrame:
-        """A row per record and item: the record, the item as text, its values."""
+    def _list_items(self, table: Table) -> pl.DataFrame:
+        """Return one row per record and item: the record, the item as text, its values."""
         import polars as pl
 
         row = pl.Series("row", np.arange(len(table), dtype=np.int64))
@@ -218,22 +221,22 @@ class Scoreboard(Attack):
         return pl.concat(parts)
 
 
-def _coded(listed: list[pl.DataFrame], persons: tuple[Ints, Ints]) -> list[tuple[Ints, Ints, Floats]]:
-    """The items of several tables as numbers that mean the same in each."""
+def _encode_items(entries: list[pl.DataFrame], persons: tuple[Ints, Ints]) -> list[tuple[Ints, Ints, Floats]]:
+    """Encode the items of several tables with common codes."""
     import polars as pl
 
-    names = pl.concat([frame.select("item") for frame in listed]).unique().sort("item").with_row_index("code")
-    coded = []
-    for frame, person in zip(listed, persons, strict=True):
+    names = pl.concat([frame.select("item") for frame in entries]).unique().sort("item").with_row_index("code")
+    encoded = []
+    for frame, person in zip(entries, persons, strict=True):
         code = frame.select("item").join(names, on="item", how="left", maintain_order="left")["code"]
         values = [frame[name].to_numpy() for name in frame.columns if name not in {"row", "item"}]
         stacked = np.column_stack([*values, np.empty((len(frame), 0))])
-        coded.append((person[frame["row"].to_numpy()], code.to_numpy().astype(np.int64), stacked))
-    return coded
+        encoded.append((person[frame["row"].to_numpy()], code.to_numpy().astype(np.int64), stacked))
+    return encoded
 
 
 def _as_float(column: pl.Series) -> pl.Series:
-    """A rating as a number, a date as days."""
+    """Return ratings as numbers, dates as days."""
     import polars as pl
 
     if column.dtype.is_temporal():

@@ -1,1 +1,1 @@
-"""Attacks that ask whether somebody was among the original records."""
+"""Attacks that infer whether a person is in the original."""

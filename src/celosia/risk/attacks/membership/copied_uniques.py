@@ -1,4 +1,4 @@
-"""Unique records that a release repeats."""
+"""Unique records of the original that a release repeats."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class CopiedUniques(Attack):
 
     Synthetic data may repeat a unique record by chance, as other real people do: the rate at which a ``control`` table
     of people who were not used repeats them is the yardstick, and the value is then what the release adds,
-    :math:`(r - r_c)/(1 - r_c)`. A rate far above that of the control says that the generator learnt records by
-    heart. Without a control the value is the rate. With a person column U holds what one person only has, and where
+    :math:`(r - r_c)/(1 - r_c)`. A rate far above that of the control means that the generator memorised
+    records. Without a control the value is the rate. With a person column U holds what one person only has, and where
     the release has one the share is over persons, each with the mean of her records. References: Raab, Nowok &
     Dibben (2024), *Practical privacy metrics for synthetic data* (replicated uniques).
 
@@ -41,15 +41,15 @@ class CopiedUniques(Attack):
     examples: ClassVar = ({"columns": ["c", "p"]}, {"columns": ["x", "c"], "control": True})
 
     def value(self, original: Table, protected: Table) -> float:
-        """The share; with a control group what the release adds to it."""
+        """Return the share; with a control group what the release adds to it."""
         return self._outcome(original, protected).risk
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The share with its interval, and that of the control."""
+        """Return the share with its interval, and that of the control."""
         return self._outcome(original, protected).evidence()
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """Whether each released record repeats a unique one."""
+        """Return whether each released record repeats a unique one."""
         import polars as pl
 
         return pl.DataFrame({"copied": self._hits(original, [protected])[0]})

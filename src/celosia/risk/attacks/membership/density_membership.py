@@ -1,4 +1,4 @@
-"""Membership by a ratio of densities."""
+"""Membership inference by a ratio of densities."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 
 class DensityMembership(Membership):
-    r"""How much better than by a coin an intruder tells who was used for a release, by where it is denser than the
-    population.
+    r"""The advantage of membership inference by the ratio of the densities of the release and of the population.
 
-    A released record near to a person says little where everybody has one. The intruder has a sample of the population
+    A released record near to a person means little in a dense region. The intruder has a sample of the population
     (half of the ``control`` table), and compares how dense the release and that sample are around a person:
 
     .. math:: \frac{\hat p_{release}(a)}{\hat p_{population}(a)} \propto \left(\frac{r_{population}(a)}{r_{release}(a)}
@@ -47,21 +46,21 @@ class DensityMembership(Membership):
     True
     """
 
-    neighbours: int = Field(default=3, ge=1, description="records that a density is taken from")
+    neighbours: int = Field(default=3, ge=1, description="rank of the neighbour whose distance estimates a density")
     examples: ClassVar = (
         {"columns": ["x", "y"], "control": True, "neighbours": 1},
         {"columns": ["x", "y"], "control": True, "neighbours": 2},
     )
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """The ratio of the distances to the release and to the population: low for somebody who was used."""
+        """Return the ratio of the distances to the release and to the population: low for a member."""
         import polars as pl
 
-        population = self.drawn(original)[2]
+        population = self.draw_people(original)[2]
         return pl.DataFrame({"ratio": self._ratio(original, protected, original, population, np.arange(len(original)))})
 
-    def drawn(self, original: Table) -> tuple[Ints, Ints, Ints]:
-        """Records of people who were used, of as many who were not, and of those who stand for the population."""
+    def draw_people(self, original: Table) -> tuple[Ints, Ints, Ints]:
+        """Draw records of members, of as many non-members, and of the people who stand for the population."""
         from celosia.views.persons import person_codes, some_persons
 
         people = self._people(original)
@@ -88,7 +87,7 @@ class DensityMembership(Membership):
         from celosia.views.persons import by_person, person_codes
 
         def make() -> tuple[Floats, Floats]:
-            used, unused, population = self.drawn(original)
+            used, unused, population = self.draw_people(original)
             people = self._people(original)
             members = self._ratio(original, protected, original, population, used)
             others = self._ratio(original, protected, people, population, unused)
@@ -97,7 +96,7 @@ class DensityMembership(Membership):
         return protected.cached((str(self), Same(self.control), Same(original)), make)
 
     def _ratio(self, original: Table, release: Table, whose: Table, population: Ints, rows: Ints) -> Floats:
-        """The distance to the release over that to the population, for some records of a table."""
+        """Return the distance to the release over that to the population, for some records of a table."""
         from celosia.risk.bases.synthetic_attacks import gower_nearest, ranges
         from celosia.views.comparing.encoding import encode, known_columns
 

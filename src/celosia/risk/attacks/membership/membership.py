@@ -1,4 +1,4 @@
-"""Membership attack."""
+"""Membership inference by the nearest released record."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Membership(Attack):
-    r"""How much better than by a coin an intruder tells who was used for a release, by the nearest released record.
+    r"""The advantage of membership inference by the distance to the nearest released record.
 
     People whose data were used tend to have a released record nearer to them than others. The intruder holds full
     records of people, half of them from the original and half from the ``control`` table of people who were not
@@ -51,11 +51,11 @@ class Membership(Attack):
     examples: ClassVar[tuple[Mapping[str, Any], ...]] = ({"columns": ["x", "y"], "control": True},)
 
     def value(self, original: Table, protected: Table) -> float:
-        """The advantage over a coin; 0 when there is none."""
+        """Return the advantage over a coin; 0 when there is none."""
         return float(self.evidence(original, protected)["value"])
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The advantage and its interval, accuracy, baseline, and the area under the curve with its interval."""
+        """Return the advantage and its interval, accuracy, baseline, and the area under the curve with its interval."""
         from celosia.kernels.statistics.intervals import wilson
 
         members, others = self._distances(original, protected)
@@ -80,7 +80,7 @@ class Membership(Attack):
         }
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """Distance of each original record to the nearest released one (Gower, mean over the columns)."""
+        """Return the distance of each original record to the nearest released one (Gower, mean over the columns)."""
         import polars as pl
 
         return pl.DataFrame({"distance": self._nearest(original, protected, np.arange(len(original)))})
@@ -90,8 +90,8 @@ class Membership(Attack):
 
         if self.control is None:
             raise NotApplicable(
-                "membership: give a control table of people who were not used for the release; without one nobody "
-                "can tell whether members are nearer than others."
+                "membership: give a control table of people who were not used for the release; without one it is "
+                "unknown whether members are nearer than others."
             )
 
         def make() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -124,7 +124,10 @@ class Membership(Attack):
 
 
 def _area(members: NDArray[np.float64], others: NDArray[np.float64]) -> tuple[float, float]:
-    """Chance that a member is nearer than a non-member (ties half), and its standard error (Hanley & McNeil 1982)."""
+    """Return the chance that a member is nearer than a non-member (ties half), and its standard error.
+
+    References: Hanley & McNeil (1982).
+    """
     from scipy.stats import rankdata
 
     m, n = len(members), len(others)

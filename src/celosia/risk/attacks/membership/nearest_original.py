@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class NearestOriginal(Attack):
-    r"""How much more often released records lie nearer to a person who was used than to one who was not.
+    r"""The excess of released records that are nearer to the original than to a control table.
 
     .. math:: 2 \max\left(0,\ \tfrac1m \sum_j \big([d_j < d'_j] + \tfrac12 [d_j = d'_j]\big) - \tfrac12\right)
 
     with the Gower distance :math:`d_j` of a released record to the nearest original and :math:`d'_j` to the nearest
-    record of a ``control`` table of equal size. A release that only tells about the population is as near to both: 0.
+    record of a ``control`` table of equal size. A release that only describes the population is as near to both: 0.
     One that repeats its input has 1. Distances alone mean nothing: in a dense file every record is near to some other.
     The larger table is cut to the size of the smaller. With a person column sizes are numbers of persons, and so is m
     where the release has one: each counts with the mean of her records.
@@ -46,11 +46,11 @@ class NearestOriginal(Attack):
     examples: ClassVar = ({"columns": ["x", "y"], "control": True},)
 
     def value(self, original: Table, protected: Table) -> float:
-        """The advantage over a coin; 0 when there is none."""
+        """Return the advantage over a coin; 0 when there is none."""
         return float(self.evidence(original, protected)["value"])
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The advantage with its interval, the share that is nearer, and the median distances."""
+        """Return the advantage with its interval, the share that is nearer, and the median distances."""
         from celosia.kernels.statistics.intervals import wilson
         from celosia.views.persons import by_person
 
@@ -70,7 +70,7 @@ class NearestOriginal(Attack):
         }
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """Gower distance (mean over the columns) of each released record to the nearest original."""
+        """Return the Gower distance (mean over the columns) of each released record to the nearest original."""
         import polars as pl
 
         rng = np.random.default_rng(self.seed)
@@ -82,7 +82,7 @@ class NearestOriginal(Attack):
         if self.control is None:
             raise NotApplicable(
                 "nearest-original: give a control table of people who were not used for the release; a distance alone "
-                "does not tell whether records are too near."
+                "does not show whether records are too near."
             )
 
         def make() -> tuple[Floats, Floats, NDArray[np.int64]]:

@@ -1,1 +1,1 @@
-"""Attacks that put a release together with earlier ones."""
+"""Attacks that combine a release with earlier ones."""

@@ -14,14 +14,14 @@ from celosia.risk.bases.releases import _EarlierReleases
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.risk.bases.reaching import Reached
+    from celosia.risk.bases.success import Success
     from celosia.table import Table
 
     Floats = NDArray[np.float64]
 
 
 class Averaging(_EarlierReleases):
-    r"""The share of values that the mean over several releases of the same records comes near to.
+    r"""The share of values that the mean over several releases of the same records estimates closely.
 
     The same data, protected again with other random numbers, are released again. The intruder finds the records of a
     person in all releases by the ``columns`` that they carry unchanged, where these are unique, and averages the noise
@@ -30,8 +30,8 @@ class Averaging(_EarlierReleases):
     .. math:: \Bigl| \frac1m \sum_{r=1}^{m} \tilde x_{ir} - x_i \Bigr| \le \delta\, s
 
     with s the standard deviation of the original column. Records that cannot be found in an earlier release keep the
-    value of the new one. The control is the intruder who has the new release only; the baseline says the mean of the
-    column. Columns are those that are numbers everywhere and that no release carries unchanged.
+    value of the new one. The control is the intruder who has the new release only; the baseline guesses the mean of
+    the column. Columns are those that are numbers everywhere and that no release carries unchanged.
 
     References: Duncan & Lambert (1989); Domingo-Ferrer, Sebé & Castellà (2004) on filtering noise.
 
@@ -50,23 +50,23 @@ class Averaging(_EarlierReleases):
     )
 
     def exceeds(self, facts: Mapping[str, Any]) -> bool:
-        """Whether it comes nearer than chance explains."""
+        """Return whether it succeeds more often than the control, beyond chance."""
         return bool(facts.get("better_than_control"))
 
     def sentence(self, facts: Mapping[str, Any]) -> str:
-        """How many values the mean comes near to."""
+        """Describe the share of values that the mean estimates closely."""
         near = f"the mean over the releases comes near to {facts['value']:.1%} of the values"
         return f"{near}, this release alone to {facts['control']:.1%}"
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """The share of the values of each record that the mean comes near to."""
+    def run(self, original: Table, protected: Table) -> Success:
+        """Return the share of the values of each record that the mean estimates closely."""
         from celosia.kernels.statistics.centred import middles, spreads
-        from celosia.risk.bases.reaching import Reached
+        from celosia.risk.bases.success import Success
         from celosia.table.pairing import counterparts, shared_numbers
         from celosia.views.comparing.releases import linked_rows
 
-        earlier = self.opened(original)
-        carried = self.carried(original, protected, earlier)
+        earlier = self.open_releases(original)
+        carried = self.carried_columns(original, protected, earlier)
         names = [
             name
             for name in shared_numbers(original, protected)
@@ -85,16 +85,16 @@ class Averaging(_EarlierReleases):
         for table, place in zip(earlier, places.T, strict=True):
             at = np.append(place, -1)[own]
             values = np.vstack([table.numeric(chosen), np.full(len(kept), np.nan)])[at]
-            there = np.isfinite(values)
-            total += np.where(there, values, 0.0)
-            used += there
+            present = np.isfinite(values)
+            total += np.where(present, values, 0.0)
+            used += present
         reach = self.tolerance * spreads(truth)
 
         def near(guess: Floats) -> Floats:
             with np.errstate(invalid="ignore"):
                 return np.asarray(np.mean(np.abs(guess - truth) <= reach, axis=1), dtype=np.float64)
 
-        return Reached(
+        return Success(
             near(total / used),
             float(near(np.broadcast_to(middles(truth), truth.shape)).mean()),
             near(shown[:, kept]),

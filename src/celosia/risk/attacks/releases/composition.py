@@ -1,4 +1,4 @@
-"""Composition: several releases laid over each other."""
+"""Composition: intersection of several releases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from celosia.risk.bases.releases import _EarlierReleases, more_people
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.risk.bases.reaching import Reached
+    from celosia.risk.bases.success import Success
     from celosia.table import Table
     from celosia.views.comparing.releases import Crossed
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Composition(_EarlierReleases):
     r"""The share of people for whom several releases together leave fewer than ``k`` records.
 
-    An intruder knows the quasi-identifiers of somebody and that she is in all the releases. In each release the cells
+    An intruder knows the quasi-identifiers of a person and that she is in all the releases. In each release the cells
     that can stand for her values give a set of records :math:`E_r`. A record of one release is ruled out when no record
     of another one's set shows the same in the ``columns`` that all of them carry unchanged (other columns, sensitive
     values):
@@ -31,7 +31,7 @@ class Composition(_EarlierReleases):
 
     Each release may be k-anonymous by itself, and one person may be left of two of them. ``candidates`` is what is left
     of each person, ``alone`` the smallest set in one release by itself, ``learnt`` whether one sensitive value is left.
-    The control is the intruder who has only the most telling one of the releases. A claim counts when it is right: the
+    The control is the intruder who has only the release that leaves fewest. A claim counts when it is right: the
     person's record is in the release and what it carries is in each set. With a person column persons are counted.
 
     References: Ganta, Kasiviswanathan & Smith (2008).
@@ -54,19 +54,19 @@ class Composition(_EarlierReleases):
     )
 
     def sentence(self, facts: Mapping[str, Any]) -> str:
-        """Who is left with few."""
+        """Describe how many people are left with few candidates."""
         smallest = f"the smallest set has {facts['smallest']}, in one release alone {facts['smallest_alone']}"
         return f"together the releases leave fewer than {self.k} records for {more_people(facts)}: {smallest}"
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """What is left of each record."""
-        from celosia.risk.bases.reaching import Reached
+    def run(self, original: Table, protected: Table) -> Success:
+        """Return the candidates that are left of each record."""
+        from celosia.risk.bases.success import Success
         from celosia.views.comparing.releases import crossed
         from celosia.views.persons import by_person, person_codes
 
-        earlier = self.opened(original)
+        earlier = self.open_releases(original)
         releases = [protected, *earlier]
-        carried = self.carried(original, protected, earlier)
+        carried = self.carried_columns(original, protected, earlier)
         sensitive = [name for name in original.schema.sensitive if name in protected.names]
         candidates = crossed(original, releases, self.known_columns(original), carried, sensitive)
         if not (candidates.fitting > 1).any():
@@ -76,14 +76,14 @@ class Composition(_EarlierReleases):
             )
         fewer = np.flatnonzero((candidates.left < self.k) & (candidates.left > 0))
         right = np.zeros(len(original), dtype=np.bool_)
-        right[fewer] = self._right(original, protected, candidates, fewer)
-        learnt = candidates.single.any(axis=1)  # where nobody is left, no value is
+        right[fewer] = self._correct_claims(original, protected, candidates, fewer)
+        learnt = candidates.single.any(axis=1)  # without candidates no value is left either
         alone = (candidates.alone < self.k) & (candidates.alone > 0)
         person = person_codes(original)
         learners = (learnt, candidates.single_alone.any(axis=1))
         whose = [by_person(np.asarray(mask, dtype=np.float64), person) for mask in learners]
         shown = candidates.left[right | (candidates.left >= self.k)]
-        return Reached(
+        return Success(
             right.astype(np.float64),
             1 / max(len(whose[0]), 1),
             alone.astype(np.float64),
@@ -100,10 +100,10 @@ class Composition(_EarlierReleases):
             },
         )
 
-    def _right(
+    def _correct_claims(
         self, original: Table, protected: Table, candidates: Crossed, fewer: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Whether the claims about some original records are right; taken so where nobody can pair the records."""
+        """Return whether the claims about some original records are right; assumed where records cannot be paired."""
         from celosia.table.pairing import counterparts
 
         try:

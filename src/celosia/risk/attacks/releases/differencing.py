@@ -1,4 +1,4 @@
-"""Differencing: what is in one release and not in the other."""
+"""Differencing: records that one release has and the other lacks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from celosia.errors import NotApplicable
 from celosia.risk.bases.releases import _EarlierReleases, more_people
 
 if TYPE_CHECKING:
-    from celosia.risk.bases.reaching import Reached
+    from celosia.risk.bases.success import Success
     from celosia.table import Table
 
 
@@ -27,8 +27,8 @@ class Differencing(_EarlierReleases):
 
     where :math:`n_{c,u}` and :math:`m_{c,u}` count the records of cell c in the new and the earlier one. A record is
     one of the surplus with chance :math:`\max(0, n - m)/n`. ``removed`` counts those who stand out by having left.
-    Cells of suppressed records are not compared. With several earlier releases the most telling one counts. With a
-    person column persons are counted. The certificates tell part of it by themselves: the numbers of ``rows``.
+    Cells of suppressed records are not compared. With several earlier releases the one with the highest chance counts.
+    With a person column persons are counted. The certificates by themselves disclose the numbers of ``rows``.
 
     References: Fung, Wang, Fu & Pei (2008); Byun, Sohn, Bertino & Li (2006).
 
@@ -46,12 +46,12 @@ class Differencing(_EarlierReleases):
     )
 
     def sentence(self, facts: Mapping[str, Any]) -> str:
-        """Who stands out."""
+        """Describe how many people stand out."""
         return f"{more_people(facts)} stand out among fewer than {self.k} records that the earlier release lacks"
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """The chance that each record is one of a small surplus."""
-        from celosia.risk.bases.reaching import Reached
+    def run(self, original: Table, protected: Table) -> Success:
+        """Return the chance that each record is one of a small surplus."""
+        from celosia.risk.bases.success import Success
         from celosia.table.pairing import counterparts
         from celosia.views.comparing.releases import surplus
         from celosia.views.persons import person_codes
@@ -59,11 +59,11 @@ class Differencing(_EarlierReleases):
         own = counterparts(original, protected)
         risk, group = np.zeros(len(original)), np.zeros(len(original), dtype=np.int64)
         removed, rows = 0, []
-        for earlier in self.opened(original):
+        for earlier in self.open_releases(original):
             shared = [name for name in self.known_columns(original) if name in earlier.names]
             if not shared:
                 raise NotApplicable("differencing: an earlier release has no column that the intruder knows.")
-            carried = self.carried(original, protected, [earlier])
+            carried = self.carried_columns(original, protected, [earlier])
             chance, added, gone = surplus(original, protected, earlier, shared, carried)
             exposed = np.where((added > 0) & (added < self.k), chance, 0.0)
             better = np.append(exposed, 0.0)[own] > risk
@@ -71,7 +71,7 @@ class Differencing(_EarlierReleases):
             group = np.where(better, np.append(added, 0)[own], group)
             removed += int(gone[gone < self.k].sum())
             rows.append([len(earlier), len(protected)])
-        return Reached(
+        return Success(
             risk,
             1 / max(len(np.unique(person_codes(original))), 1),
             np.zeros(len(original)),

@@ -1,4 +1,4 @@
-"""Linkage by somebody who knows that values are means of groups: which groups a value may belong to."""
+"""Linkage with microaggregated records: the groups that a known value may belong to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from celosia.risk.attacks.transparency.exchange import Candidates, by_group
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LEAST = 1e-6  # share of the variance that groups are taken to lose at least
+LEAST = 1e-6  # lower bound of the share of the variance that groups lose
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +24,13 @@ class Axis:
     sought: Floats
     released: Floats
     weight: float
-    """What a squared difference weighs."""
+    """Weight of a squared difference."""
     bounds: tuple[Floats, Floats] | None = None
     """The least and the greatest released number that is possible for each known record."""
 
 
 def neighbouring_means(values: Floats, group: Ints, means: Floats, means_group: Ints) -> tuple[Floats, Floats]:
-    """The released mean below and the one above each value, in its stratum: one of them is that of its run.
+    """Return the released mean below and the one above each value, in its stratum: one of them is that of its run.
 
     Groups that are runs of the sorted values do not overlap, so a value above the mean of the next run cannot belong
     to this one. A value below or above all means takes the first or the last; without means it has no bounds.
@@ -48,7 +48,7 @@ def neighbouring_means(values: Floats, group: Ints, means: Floats, means_group: 
 
 
 def weights_within(values: Floats, means: Floats) -> Floats:
-    r"""What a squared difference weighs in each column of a block that was grouped together.
+    r"""Return the weight of a squared difference in each column of a block that was grouped together.
 
     .. math:: w_c = \frac{1}{2 L \operatorname{Var}(x_c)}, \qquad
               L = 1 - \frac1{|C|} \sum_{c \in C} \frac{\operatorname{Var}(\bar x_{G,c})}{\operatorname{Var}(x_c)}
@@ -67,9 +67,9 @@ def weights_within(values: Floats, means: Floats) -> Floats:
 
 
 def along_component(x: Floats, y: Floats, rows: Ints) -> list[Axis]:
-    """The axis of the first principal component of ``x``, along which groups are runs; none where values are missing.
+    """Return the axis of the first principal component of ``x``, along which groups are runs; none with missing values.
 
-    ``y`` holds the means and ``rows`` the records of ``x`` that are looked for.
+    ``y`` holds the means and ``rows`` the records of ``x`` that are linked.
     """
     from celosia.kernels.statistics.components import first_component
 
@@ -80,18 +80,18 @@ def along_component(x: Floats, y: Floats, rows: Ints) -> list[Axis]:
     axis = first_component((x - middle) / scale)[0]
     originals, means = ((part - middle) / scale @ axis for part in (x, y))
     none = np.zeros(len(rows), dtype=np.int64)
-    bounds = neighbouring_means(originals[rows], none, _settled(means), np.zeros(len(y), dtype=np.int64))
+    bounds = neighbouring_means(originals[rows], none, _round_means(means), np.zeros(len(y), dtype=np.int64))
     weight = float(weights_within(originals[:, None], means[:, None])[0])
-    return [Axis(originals[rows], _settled(means), weight, bounds)]
+    return [Axis(originals[rows], _round_means(means), weight, bounds)]
 
 
-def _settled(means: Floats) -> Floats:
-    """Means of one group are one number whatever the sums were rounded to."""
+def _round_means(means: Floats) -> Floats:
+    """Round means, so that those of one group are equal in spite of rounding errors."""
     return np.asarray(np.round(means, 9), dtype=np.float64)
 
 
 def likeliest_groups(axes: list[Axis], own: Own) -> Candidates:
-    """The released records inside all bounds that are nearest by the weights; ``own``: those of the same person."""
+    """Return the nearest released records inside all bounds; ``own``: those of the same person."""
     bounded = any(axis.bounds is not None for axis in axes)
     missing = any(np.isnan(values).any() for axis in axes for values in (axis.sought, axis.released))
     return _nearest_inside(axes, own) if bounded or missing else _nearest_by_tree(axes, own)
@@ -118,10 +118,10 @@ def _nearest_inside(axes: list[Axis], own: Own) -> Candidates:
     weights = np.array([axis.weight for axis in chosen])
     order = np.argsort(released[:, 0], kind="stable")
     ordered = released[order, 0]
-    there = int(np.isfinite(ordered).sum())  # missing ones come last
-    gone = np.isnan(sought[:, 0])
-    begin = np.where(gone, there, np.searchsorted(ordered[:there], low[:, 0], side="left"))
-    end = np.where(gone, len(ordered), np.searchsorted(ordered[:there], high[:, 0], side="right"))
+    filled = int(np.isfinite(ordered).sum())  # missing ones come last
+    missing = np.isnan(sought[:, 0])
+    begin = np.where(missing, filled, np.searchsorted(ordered[:filled], low[:, 0], side="left"))
+    end = np.where(missing, len(ordered), np.searchsorted(ordered[:filled], high[:, 0], side="right"))
     least, tied = nearest_within(sought, low, high, np.ascontiguousarray(released[order]), weights, begin, end)
     limit = np.where(np.isfinite(least), least + TIE * (1 + least), -1.0)
 

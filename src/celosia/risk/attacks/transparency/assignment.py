@@ -1,4 +1,4 @@
-"""Which value of its group each record has: learnt from all groups at once (deFinetti attack)."""
+"""Assignment of the values of a group to its records, learnt from all groups at once (deFinetti attack)."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-LEARN = 30  # rounds of learning and assigning: what changes later is below a thousandth
+LEARN = 30  # rounds of learning and assigning: later changes are below a thousandth
 BALANCE = 20  # rounds of proportional fitting of a group to its counts
 
 
 @dataclass(frozen=True, eq=False)
-class Assigned:
+class Assignment:
     """The chance of each possible pair of a record and a value of its group."""
 
     record: Ints
     value: Ints
     chance: Floats
     share: Floats
-    """The share of the value in the group: what somebody says who learns nothing."""
+    """Share of the value in the group: its chance without learning."""
 
 
-def assigned(features: Sequence[Ints], group: Ints, truth: Ints, rounds: int = LEARN) -> Assigned:
+def assign_values(features: Sequence[Ints], group: Ints, truth: Ints, rounds: int = LEARN) -> Assignment:
     r"""Learn how values follow from the features when only the counts of values in groups are known.
 
     Every record starts with the shares of its group. A naive Bayes learner takes these as weights,
@@ -35,12 +35,12 @@ def assigned(features: Sequence[Ints], group: Ints, truth: Ints, rounds: int = L
               P(q_j = v \mid s) = \frac{1 + \sum_i w_{is} [q_{ij} = v]}{V_j + \sum_i w_{is}}
 
     and gives each record new ones, which are fitted to the rows (one value per record) and columns (the counts of the
-    group) by proportional fitting; then again. ``truth`` is looked at by group only: it gives the counts.
+    group) by proportional fitting; then again. Only the counts of ``truth`` in each group are used.
 
     References: Kifer (2009), *Attacks on privacy and deFinetti's theorem*.
 
     >>> sex = np.tile([0, 1, 0, 0], 10)  # groups of two: a man and a woman, or two men; all women are ill
-    >>> pairs = assigned([sex], np.arange(40) // 2, sex)
+    >>> pairs = assign_values([sex], np.arange(40) // 2, sex)
     >>> bool((pairs.chance[(pairs.record == 0) & (pairs.value == 0)] > 0.8).all())
     True
     """
@@ -69,13 +69,13 @@ def assigned(features: Sequence[Ints], group: Ints, truth: Ints, rounds: int = L
         for _ in range(BALANCE):
             chance *= count[pair_cell] / np.maximum(np.bincount(pair_cell, chance, len(cell)), 1e-300)[pair_cell]
             chance /= np.maximum(np.bincount(record, chance, len(group)), 1e-300)[record]
-    return Assigned(record, value, chance, share)
+    return Assignment(record, value, chance, share)
 
 
-def credit(pairs: Assigned, chance: Floats, truth: Ints) -> Floats:
-    """For each record whether its likeliest value is the true one; equally likely values share the credit.
+def credit(pairs: Assignment, chance: Floats, truth: Ints) -> Floats:
+    """Return for each record whether its likeliest value is the true one; equally likely values share the credit.
 
-    >>> pairs = Assigned(np.array([0, 0]), np.array([3, 4]), np.array([0.5, 0.5]), np.array([0.9, 0.1]))
+    >>> pairs = Assignment(np.array([0, 0]), np.array([3, 4]), np.array([0.5, 0.5]), np.array([0.9, 0.1]))
     >>> credit(pairs, pairs.chance, np.array([3])).tolist(), credit(pairs, pairs.share, np.array([3])).tolist()
     ([0.5], [1.0])
     """

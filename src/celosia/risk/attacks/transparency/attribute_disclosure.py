@@ -1,4 +1,4 @@
-"""Values that a release predicts about people."""
+"""Prediction of unknown values of people from a release."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 
 class AttributeDisclosure(DisclosesValue, Attack):
-    r"""The share of unknown values of people that an intruder reads off a release by the values that she knows.
+    r"""The share of unknown values of people that an intruder predicts from a release and the values that she knows.
 
-    She knows the ``known`` columns of a person and wants the ``target`` ones. Synthetic and perturbed records need not
-    be anybody's to tell about her: the ``nearest`` released record in the known columns has her values, or a
+    She knows the ``known`` columns of a person and wants the ``target`` ones. Synthetic and perturbed records disclose
+    values without belonging to a person: the ``nearest`` released record in the known columns has her values, or a
     ``regression`` that is learnt from the release predicts them. A number is right when it is near,
 
     .. math:: |\hat y - y| \le \delta\, s
 
-    with s the standard deviation of the released column, a category when it is the same. What a good model of the
-    population says is right about people who were not used, too: with a ``control`` table of such people the value is
-    what the release adds, :math:`(r - r_c)/(1 - r_c)`. The baseline says the mean or the most frequent value.
+    with s the standard deviation of the released column, a category when it is the same. A good model of the
+    population is also right about people who were not used: with a ``control`` table of such people the value is
+    what the release adds, :math:`(r - r_c)/(1 - r_c)`. The baseline guesses the mean or the most frequent value.
 
-    She reads: which columns a synthesis keeps (``independent``) and which it makes (``dependent``); these are what is
-    known and wanted unless columns are given. Otherwise the sensitive columns, or the second half, are wanted. With a
-    person column persons are tried, each with the mean of her records. No record needs to be paired.
+    She reads: which columns a synthesis keeps (``independent``) and which it makes (``dependent``); these are the known
+    and the wanted columns unless others are given. Otherwise the sensitive columns, or the second half, are wanted.
+    With a person column persons are tried, each with the mean of her records. No record needs to be paired.
 
     References: Duncan & Lambert (1989); Taub, Elliot, Pampaka & Smith (2018), *Differential correct attribution
     probability for synthetic data*; Giomi et al. (2023).
@@ -53,8 +53,8 @@ class AttributeDisclosure(DisclosesValue, Attack):
 
     reads: ClassVar[tuple[str, ...]] = ("ipso", "fcrm", "gaussian-copula", "sequential-trees", "dp-synthesis")
     known: Columns | None = Field(default=None, description="columns that the intruder knows of people")
-    target: Columns | None = Field(default=None, description="columns that she wants")
-    learner: Literal["nearest", "regression"] = Field(default="nearest", description="how she predicts")
+    target: Columns | None = Field(default=None, description="columns that the intruder wants")
+    learner: Literal["nearest", "regression"] = Field(default="nearest", description="way to predict")
     tolerance: float = Field(default=0.05, gt=0, description="how near a number must be, in standard deviations")
     control: Source = Field(default=None, description="table of people who were not used for the release")
     attacks: int = Field(default=500, ge=1, description="people that are tried; all when there are fewer")
@@ -65,16 +65,16 @@ class AttributeDisclosure(DisclosesValue, Attack):
     )
 
     def value(self, original: Table, protected: Table) -> float:
-        """The share; with a control group what the release adds to it."""
+        """Return the share; with a control group what the release adds to it."""
         return self._attack(original, protected)[0].risk
 
     def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The share with its interval, what guessing reaches, and the control."""
-        given, target = self._columns(original, protected)
-        return {**self._attack(original, protected)[0].evidence(), "known": given, "target": target}
+        """Return the share with its interval, the baseline, and the control."""
+        known, target = self._columns(original, protected)
+        return {**self._attack(original, protected)[0].evidence(), "known": known, "target": target}
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
-        """The share of wanted values of each record that are found; missing for people who were not tried."""
+        """Return the share of wanted values of each record that are found; missing for people who were not tried."""
         import polars as pl
 
         _, rows, right = self._attack(original, protected)
@@ -104,7 +104,7 @@ class AttributeDisclosure(DisclosesValue, Attack):
         return protected.cached((str(self), Same(self.control), Same(original)), make)
 
     def _columns(self, original: Table, protected: Table) -> tuple[list[str], list[str]]:
-        """What is known and what is wanted."""
+        """Return the known and the wanted columns."""
         from celosia.views.comparing.encoding import known_columns
 
         shared = known_columns(original, protected, None, numbers=False)
@@ -120,7 +120,7 @@ class AttributeDisclosure(DisclosesValue, Attack):
         return given, target
 
     def _right(self, original: Table, people: Table, release: Table, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """For some people the share of wanted values that are found, and that a guess finds."""
+        """Return for some people the share of wanted values that are found, and that a guess finds."""
         from celosia.kernels.statistics.centred import middles, spreads
         from celosia.views.comparing.encoding import encode
 
@@ -129,7 +129,7 @@ class AttributeDisclosure(DisclosesValue, Attack):
         theirs, shown = wanted.tables[0].take(rows), wanted.tables[1]
         if np.isnan(shown.numbers).all(axis=0).any():
             raise NotApplicable("attribute-disclosure: the release shows no value of a column that is wanted.")
-        predicted = self._predicted(people, release, rows, given, shown.numbers, shown.codes)
+        predicted = self._predict(people, release, rows, given, shown.numbers, shown.codes)
         with np.errstate(invalid="ignore"):
             reach = self.tolerance * spreads(shown.numbers)
             near = np.abs(predicted[0] - theirs.numbers) <= reach
@@ -138,7 +138,7 @@ class AttributeDisclosure(DisclosesValue, Attack):
         right = np.column_stack([near, predicted[1] == theirs.codes])
         return right.mean(axis=1), np.column_stack([guess, theirs.codes == most]).mean(axis=1)
 
-    def _predicted(
+    def _predict(
         self,
         people: Table,
         release: Table,
@@ -164,6 +164,6 @@ class AttributeDisclosure(DisclosesValue, Attack):
 
 
 def _design(numbers: Floats, codes: NDArray[np.int32], shown: NDArray[np.int32]) -> Floats:
-    """One, the numbers (a missing one is 0) and an indicator of each category that the release has."""
+    """Return the design matrix: 1, the numbers (a missing one is 0) and indicators of the released categories."""
     marks = [codes[:, [j]] == np.unique(column)[None, 1:] for j, column in enumerate(shown.T)]
     return np.column_stack([np.ones(len(numbers)), np.nan_to_num(numbers), *marks]).astype(np.float64)

@@ -1,15 +1,15 @@
-"""Blanked cells filled in by the reason why they were blanked."""
+"""Values of cells that a local suppression blanked, inferred from the reason why."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
 from celosia.parts import Columns, DisclosesValue
-from celosia.risk.bases.transparency import Reached, _InformedAttack
+from celosia.risk.bases.transparency import Success, _InformedAttack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 class BlankedCells(DisclosesValue, _InformedAttack):
-    r"""The share of people in whose record an intruder fills in what a local suppression blanked, who knows k.
+    r"""The share of people in whose record an intruder who knows k fills in the cells that a local suppression blanked.
 
     As few cells as possible are blanked, so a cell was blanked because its value made the record rare. A value that
     k - 1 records show together with the other cells of the record would not have been blanked:
 
     .. math:: \hat v = \arg\max_v n(v) \quad\text{among}\quad \{ v : n(v, x_{shown}) < k - 1 \}
 
-    with n the counts in the release. She reads: k. The control says the most frequent value of the records that show
+    with n the counts in the release. She reads: k. The control guesses the most frequent value of the records that show
     the same other cells; the baseline is the share of the most frequent value of the column. A record counts with the
     mean over its blanked cells, and with 0 where nothing was blanked: the ``cells`` that were and the ``share`` of them
-    that is found stand in the evidence. Other reasons to blank (subsets, strata, risk instead of k) weaken it.
+    that is found are in the evidence. Other reasons to blank (subsets, strata, risk instead of k) weaken it.
 
     References: Templ, Kowarik & Meindl (2015); Wong, Fu, Wang & Pei (2007) for the argument from minimality.
 
@@ -49,22 +49,22 @@ class BlankedCells(DisclosesValue, _InformedAttack):
         {"method": {"use": "local-suppress", "k": 3}, "columns": ["c"]},
     )
 
-    def reach(self, original: Table, protected: Table) -> Reached:
+    def run(self, original: Table, protected: Table) -> Success:
         """Fill in every blanked cell."""
         from celosia.table.pairing import positions
 
         k = self.steps(protected)[-1].parameters.get("k")
         if k is None:
-            raise NotApplicable("blanked-cells: the step kept a risk, not a k: nothing follows for a value.")
+            raise NotApplicable("blanked-cells: the step kept a risk, not a k: nothing follows about a value.")
         quasi = [name for name in original.schema.need_quasi() if name in protected.names]
         strange = [name for name in self.columns or () if name not in quasi]
         if strange:
             raise NotApplicable(
-                f"blanked-cells: column {strange[0]!r} is no quasi-identifier of both tables; only such were blanked "
-                "to be rare no more."
+                f"blanked-cells: column {strange[0]!r} is no quasi-identifier of both tables; only those are blanked "
+                "because of k."
             )
         rows = positions(original, protected)
-        codes = {name: _shared(original, protected, name, rows) for name in quasi}
+        codes = {name: _shared_codes(original, protected, name, rows) for name in quasi}
         total = np.zeros(len(rows))
         hits_by = {"risk": np.zeros(len(rows)), "control": np.zeros(len(rows))}
         guess = []
@@ -76,7 +76,7 @@ class BlankedCells(DisclosesValue, _InformedAttack):
             count = np.bincount(shown[shown >= 0], minlength=int(truth.max()) + 1)
             company = [codes[other][1] for other in quasi if other != name]
             others = np.stack(company, axis=1) if company else np.empty((len(shown), 0), dtype=np.int64)
-            informed, plain = _filled(others, shown, blank, count, k)
+            informed, plain = _fill_cells(others, shown, blank, count, k)
             total[blank] += 1
             hits_by["risk"][blank] += informed == truth[blank]
             hits_by["control"][blank] += plain == truth[blank]
@@ -87,14 +87,14 @@ class BlankedCells(DisclosesValue, _InformedAttack):
             spread[what][rows] = np.divide(right, total, out=np.zeros_like(right), where=total > 0)
         cells = int(total.sum())
         share = {what: float(right.sum() / cells) if cells else 0.0 for what, right in hits_by.items()}
-        facts: dict[str, Any] = {"cells": cells, "share": share["risk"], "share_control": share["control"]}
+        facts = {"cells": cells, "share": share["risk"], "share_control": share["control"]}
         weight = float((total > 0).mean())
         baseline = float(np.mean(guess)) * weight if guess else 0.0
-        return Reached(spread["risk"], baseline, spread["control"], {}, facts)
+        return Success(spread["risk"], baseline, spread["control"], {}, facts)
 
 
-def _shared(original: Table, protected: Table, name: str, rows: Ints) -> tuple[Ints, Ints]:
-    """A column of the original and of the release as codes that mean the same; -1 is missing."""
+def _shared_codes(original: Table, protected: Table, name: str, rows: Ints) -> tuple[Ints, Ints]:
+    """Encode a column of the original and of the release with common codes; -1 is missing."""
     from celosia.views.comparing.encoding import encode
 
     coded = encode([original, protected], [name])
@@ -106,8 +106,11 @@ def _shared(original: Table, protected: Table, name: str, rows: Ints) -> tuple[I
     return codes[: len(original)][rows], codes[len(original) :]
 
 
-def _filled(others: Ints, shown: Ints, blank: Ints, count: Ints, k: int) -> tuple[Ints, Ints]:
-    """For each blanked cell the likeliest value that is not ruled out, and the most frequent one in its company."""
+def _fill_cells(others: Ints, shown: Ints, blank: Ints, count: Ints, k: int) -> tuple[Ints, Ints]:
+    """Return for each blanked cell the likeliest value that is not ruled out, and the most frequent one.
+
+    Values are counted over the records that show the same other cells.
+    """
     by_count = np.argsort(-count, kind="stable")
     rank = np.empty_like(by_count)
     rank[by_count] = np.arange(len(by_count))
@@ -129,7 +132,7 @@ def _filled(others: Ints, shown: Ints, blank: Ints, count: Ints, k: int) -> tupl
 
 
 def _most_frequent(pair: Ints, times: Ints, wanted: Ints, width: int) -> Ints:
-    """For each key the rank that occurs most often, the lowest of several; 0 for a key that does not occur."""
+    """Return for each key the rank that occurs most often, the lowest of several; 0 for a key that does not occur."""
     if not len(pair):
         return np.zeros(len(wanted), dtype=np.int64)
     order = np.lexsort((pair % width, -times, pair // width))
@@ -139,7 +142,9 @@ def _most_frequent(pair: Ints, times: Ints, wanted: Ints, width: int) -> Ints:
 
 
 def _first_free(ruled_out: Ints, wanted: Ints, width: int) -> Ints:
-    """For each key the lowest rank that is not ruled out; 0 when all are. Pairs are key × width + rank, ascending.
+    """Return for each key the lowest rank that is not ruled out; 0 when all are.
+
+    Pairs are key × width + rank, ascending.
 
     >>> _first_free(np.array([0, 1, 3, 8]), np.array([0, 2, 1]), 4).tolist()
     [2, 1, 0]

@@ -1,15 +1,15 @@
-"""Randomised categories seen through by their matrix."""
+"""Posterior of randomised categories, given the transition matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from celosia.parts import DisclosesValue
-from celosia.risk.bases.linking import _ColumnAttack, strata
-from celosia.risk.bases.transparency import PublicStep, Reached
+from celosia.risk.bases.linking_attack import _ColumnAttack, strata
+from celosia.risk.bases.transparency import PublicStep, Success
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-ROUNDS, ENOUGH = 2000, 1e-12  # steps of the estimate of the prior, and the change at which it ends
-TIE = 1e-9  # probabilities nearer than this to each other are one
+ROUNDS, ENOUGH = 2000, 1e-12  # EM steps for the prior, and the change at which it has converged
+TIE = 1e-9  # probabilities nearer than this to each other are equal
 
 
 class CategoryPosterior(DisclosesValue, _ColumnAttack):
-    r"""The share of original categories that an intruder guesses rightly who knows the matrix of a randomisation.
+    r"""The share of original categories that an intruder who knows the transition matrix guesses rightly.
 
     She knows which record is the person's. From the released counts and the matrix she estimates how frequent the true
     categories are, and takes for each released one the true category of the greatest probability:
 
     .. math:: P(x = i \mid \tilde x = j) = \frac{\pi_i R_{ij}}{\sum_l \pi_l R_{lj}}
 
-    That is often another one than the released: a rare category was more likely made of a frequent one. The evidence
+    It often differs from the released one: a rare released category probably comes from a frequent one. The evidence
     has, by column, the share of ``right`` guesses and the share that the posterior ``expects``.
 
     She reads: the matrix of ``pram`` as published; the truth probability (or epsilon) and the categories of
@@ -57,24 +57,24 @@ class CategoryPosterior(DisclosesValue, _ColumnAttack):
         {"method": {"use": "randomised-response", "columns": ["c"], "q": 0.6, "categories": {"c": ["a", "b"]}}},
     )
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """Guess by the posterior."""
+    def run(self, original: Table, protected: Table) -> Success:
+        """Guess the category of the highest posterior probability."""
         from celosia.table.pairing import positions
 
         rows = positions(original, protected)
-        last = {name: steps[-1] for name, steps in self.changed(original, protected).items()}
+        last = {name: steps[-1] for name, steps in self.changed_columns(original, protected).items()}
         hits: dict[str, list[Floats]] = {"guess": [], "blind": [], "released": []}
         right, expected = {}, {}
         for name, step in last.items():
-            labels, x, y = _coded(original, protected, name, step)
+            labels, x, y = _encode_categories(original, protected, name, step)
             group = strata(original, protected, step.parameters.get("within", ()))[1]
-            guess, blind, sure = _guessed(step, name, labels, x[rows], y, group)
+            guess, blind, sure = _guess_categories(step, name, labels, x[rows], y, group)
             hits["guess"].append(guess)
             hits["blind"].append(blind)
             hits["released"].append(np.where(np.isnan(guess), np.nan, x[rows] == y))
             right[name], expected[name] = (float(np.nanmean(part)) for part in (guess, sure))
         chance = {what: self._shares(original, rows, columns) for what, columns in hits.items()}
-        return Reached(
+        return Success(
             chance["guess"],
             float(self._by_person(original, chance["blind"]).mean()),
             chance["released"],
@@ -83,7 +83,7 @@ class CategoryPosterior(DisclosesValue, _ColumnAttack):
         )
 
     def _shares(self, original: Table, rows: Ints, columns: list[Floats]) -> Floats:
-        """The mean over the known cells of each record of the original; 0 where there is none."""
+        """Return the mean over the known cells of each record of the original; 0 where there is none."""
         cells = np.column_stack(columns)
         filled = ~np.isnan(cells)
         shares = np.zeros(len(original))
@@ -91,25 +91,25 @@ class CategoryPosterior(DisclosesValue, _ColumnAttack):
         return shares
 
 
-def _coded(original: Table, protected: Table, name: str, step: PublicStep) -> tuple[list[str], Ints, Ints]:
-    """All categories, and those of both tables as codes over them; -1 is missing."""
-    held = [table.codes(name) for table in (original, protected)]
+def _encode_categories(original: Table, protected: Table, name: str, step: PublicStep) -> tuple[list[str], Ints, Ints]:
+    """Return all categories, and the columns of both tables as codes of them; -1 is missing."""
+    encoded = [table.codes(name) for table in (original, protected)]
     declared = step.parameters.get("categories", {}).get(name, ())
     published = [label for entry in step.evidence.get("matrices", {}).get(name, ()) for label in entry["categories"]]
-    texts = [[str(value) for value in values] for _, values in held]
+    texts = [[str(value) for value in values] for _, values in encoded]
     labels = list(dict.fromkeys([*published, *declared, *texts[1], *texts[0]]))
     place = {label: i for i, label in enumerate(labels)}
     x, y = (
         np.array([*(place[text] for text in text_of), -1], dtype=np.int64)[codes]
-        for text_of, (codes, _) in zip(texts, held, strict=True)
+        for text_of, (codes, _) in zip(texts, encoded, strict=True)
     )
     return labels, x, y
 
 
-def _guessed(
+def _guess_categories(
     step: PublicStep, name: str, labels: Sequence[str], truth: Ints, y: Ints, group: Ints
 ) -> tuple[Floats, Floats, Floats]:
-    """For each record the chance of a right guess from its released category, that without it, and the posterior.
+    """Return for each record the chance of a right guess with its released category, without it, and the posterior.
 
     All are NaN where the true or the released category is missing.
     """
@@ -130,14 +130,13 @@ def _guessed(
 
 
 def _matrix(step: PublicStep, name: str, labels: Sequence[str], counts: Floats) -> Floats:
-    """The transition matrix over all labels; a category that it does not know stays as it is."""
+    """Return the transition matrix over all labels; a category that is not in it stays as it is."""
     from celosia.kernels.perturbation.response import response_matrix, truth
     from celosia.kernels.perturbation.transition import toward_margin
 
     size = len(labels)
     if step.method == "randomised-response":
-        facts: dict[str, Any] = step.evidence.get("columns", {}).get(name, {})
-        many = int(facts.get("categories", size))
+        many = int(step.evidence.get("columns", {}).get(name, {}).get("categories", size))
         q = step.parameters["q"]
         answers = int(step.parameters.get("rows_per_person", 1))
         honesty = truth(float(step.parameters["epsilon"]) / answers, many) if q is None else float(q)
@@ -156,13 +155,13 @@ def _matrix(step: PublicStep, name: str, labels: Sequence[str], counts: Floats) 
 
 
 def _likeliest(chances: Floats) -> Floats:
-    """For each row equal shares of the categories of the greatest probability."""
+    """Return for each row equal shares of the categories of the greatest probability."""
     best = chances >= chances.max(axis=1, keepdims=True) - TIE
     return np.asarray(best / best.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 def prior(counts: Floats, matrix: Floats) -> Floats:
-    r"""The likeliest shares of the true categories behind the counts of the randomised ones.
+    r"""Return the maximum-likelihood shares of the true categories, given the counts of the randomised ones.
 
     .. math:: \pi_i \leftarrow \sum_j \frac{t_j}{n}\, \frac{\pi_i R_{ij}}{\sum_l \pi_l R_{lj}}
 
@@ -186,11 +185,11 @@ def prior(counts: Floats, matrix: Floats) -> Floats:
 
 
 def posterior(shares: Floats, matrix: Floats) -> Floats:
-    r"""The probability of each true category (rows) given each randomised one (columns).
+    r"""Return the probability of each true category (rows) given each randomised one (columns).
 
     .. math:: P(x = i \mid \tilde x = j) = \frac{\pi_i R_{ij}}{\sum_l \pi_l R_{lj}}
 
-    A randomised category that nothing becomes tells nothing: its column is the prior.
+    The column of a randomised category of probability 0 is the prior.
 
     >>> posterior(np.array([0.5, 0.5]), np.array([[0.75, 0.25], [0.25, 0.75]])).tolist()
     [[0.75, 0.25], [0.25, 0.75]]

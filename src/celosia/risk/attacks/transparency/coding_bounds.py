@@ -1,4 +1,4 @@
-"""Rounding and top coding seen through by their bounds."""
+"""Estimates of rounded and top-coded values, from their bounds."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from celosia.risk.bases.estimating import _EstimatingAttack
-from celosia.risk.bases.transparency import PublicStep, Reached
+from celosia.risk.bases.estimate_attack import _EstimateAttack
+from celosia.risk.bases.transparency import PublicStep, Success
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-class CodingBounds(_EstimatingAttack):
-    r"""The share of original values that an intruder estimates closely who knows how they were rounded or cut off.
+class CodingBounds(_EstimateAttack):
+    r"""The share of original values that an intruder who knows how they were rounded or cut off estimates closely.
 
     She knows which record is the person's. A value that was rounded to multiples of b lies in an interval of width b
     around it, above it or below it, by the way it was rounded (2b when it was drawn); one that was cut off lies beyond
@@ -55,17 +55,17 @@ class CodingBounds(_EstimatingAttack):
         {"method": {"use": "bottom-code", "columns": ["x"], "value": -1}, "within": 0.3},
     )
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """Take the middle of what is possible."""
+    def run(self, original: Table, protected: Table) -> Success:
+        """Estimate values by the middle of their interval."""
         from celosia.kernels.statistics.centred import spreads
 
-        steps = self.changed(original, protected)
+        steps = self.changed_columns(original, protected)
         names = list(self.last_steps(original, protected))
         y = protected.numeric(names)
         guess, low, high = y.copy(), y.copy(), y.copy()
         for c, name in enumerate(names):
-            for step in reversed(steps[name]):  # what was done last is undone first
-                low[:, c], high[:, c], guess[:, c] = _undone(step, low[:, c], high[:, c], guess[:, c], y[:, c])
+            for step in reversed(steps[name]):  # the last step is undone first
+                low[:, c], high[:, c], guess[:, c] = _undo(step, low[:, c], high[:, c], guess[:, c], y[:, c])
         spread = spreads(original.numeric(names))
         width = np.where(np.isfinite(high - low), high - low, np.nan)
         parts = {
@@ -76,11 +76,11 @@ class CodingBounds(_EstimatingAttack):
             },
             "exact": {name: float((low[:, c] == high[:, c]).mean()) for c, name in enumerate(names)},
         }
-        return self.disclosed(original, protected, names, guess, parts)
+        return self.judge_estimates(original, protected, names, guess, parts)
 
 
-def _undone(step: PublicStep, low: Floats, high: Floats, guess: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
-    """Bounds and estimate before a step, from those after it."""
+def _undo(step: PublicStep, low: Floats, high: Floats, guess: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return bounds and estimate before a step, from those after it."""
     if step.method == "round":
         base = float(step.parameters["base"])
         below, above = {

@@ -1,4 +1,4 @@
-"""Fuzzy codes turned back into numbers."""
+"""Numbers recovered from the published degrees of a fuzzy recoding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from celosia.errors import NotApplicable
 from celosia.parts import Column, Columns, DisclosesValue
-from celosia.risk.bases.transparency import Reached, _InformedAttack
+from celosia.risk.bases.transparency import Success, _InformedAttack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-APART = 10.0  # what another label counts in the distance: degrees differ by 1 at most
+APART = 10.0  # distance between two labels: degrees differ by 1 at most
 
 
 class DegreeInversion(DisclosesValue, _InformedAttack):
-    r"""The share of numbers that an intruder gets back from the published degrees of a fuzzy recoding.
+    r"""The share of numbers that an intruder recovers from the published degrees of a fuzzy recoding.
 
-    The sets stay private, but the degrees of membership follow from the number alone, and step by step along it. The
-    intruder knows the number of a share ``external`` of the people. For anybody else she takes the ``neighbours``
-    known people with the same label and the nearest degrees, and says the mean of their numbers:
+    The sets stay private, but the degrees of membership are a function of the number. The intruder knows the number of
+    a share ``external`` of the people. For any other person she takes the ``neighbours`` known people with the same
+    label and the nearest degrees, and guesses the mean of their numbers:
 
     .. math:: \hat x = \frac1k \sum_{j \in N_k(\mu)} x_j, \qquad |\hat x - x| \le \delta\, s
 
     She reads: the recoded columns, and that degrees were published. The control is the intruder who has the labels only
-    and says the mean of the known people with the same one; the baseline says the mean of all. Without published
+    and guesses the mean of the known people with the same one; the baseline guesses the mean of all. Without published
     degrees she is no better than the control. People whose number she knows are not counted as found. With a person
     column persons are drawn and the value is the mean over persons.
 
-    References: Quirós (2013), master's thesis, University of Oviedo, on what degrees tell.
+    References: Quirós (2013), master's thesis, University of Oviedo, on what degrees disclose.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": np.random.default_rng(1).uniform(18, 90, 400)}))
@@ -64,8 +64,8 @@ class DegreeInversion(DisclosesValue, _InformedAttack):
         },
     )
 
-    def taught(self, original: Table) -> NDArray[np.bool_]:
-        """The records of the people whose number the intruder knows."""
+    def known_records(self, original: Table) -> NDArray[np.bool_]:
+        """Return the mask of the records of the people whose number the intruder knows."""
         from celosia.views.persons import person_codes, some_persons
 
         person = person_codes(original)
@@ -74,8 +74,8 @@ class DegreeInversion(DisclosesValue, _InformedAttack):
         mask[some_persons(person, wanted, np.random.default_rng(self.seed))] = True
         return mask
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """Turn the degrees back."""
+    def run(self, original: Table, protected: Table) -> Success:
+        """Estimate numbers from the nearest known degrees."""
         from scipy.spatial import cKDTree
 
         from celosia.table.pairing import positions
@@ -85,26 +85,24 @@ class DegreeInversion(DisclosesValue, _InformedAttack):
         rows = positions(original, protected)
         shown = self._degrees(protected, name)
         label = np.unique(protected.encoded(name).codes, return_inverse=True)[1]
-        taught = (self.taught(original) & np.isfinite(truth))[rows]
-        if not taught.any():
-            raise NotApplicable("degree-inversion: nobody's number is known; there are too few records with one.")
+        known = (self.known_records(original) & np.isfinite(truth))[rows]
+        if not known.any():
+            raise NotApplicable("degree-inversion: no known number; there are too few records with one.")
         x = truth[rows]
         place = np.column_stack([APART * label, shown])
-        k = min(self.neighbours, int(taught.sum()))
-        nearest = cKDTree(place[taught]).query(place[~taught], k=list(range(1, k + 1)))[1]
+        k = min(self.neighbours, int(known.sum()))
+        nearest = cKDTree(place[known]).query(place[~known], k=list(range(1, k + 1)))[1]
         reach = self.tolerance * float(np.nanstd(truth))
         risk, control = np.zeros(len(original)), np.zeros(len(original))
-        asked = rows[~taught]
+        asked = rows[~known]
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = np.bincount(label[taught], x[taught], label.max() + 1) / np.bincount(
-                label[taught], minlength=label.max() + 1
+            means = np.bincount(label[known], x[known], label.max() + 1) / np.bincount(
+                label[known], minlength=label.max() + 1
             )
-            risk[asked] = np.abs(x[taught][nearest].mean(axis=1) - x[~taught]) <= reach
-            control[asked] = np.abs(means[label[~taught]] - x[~taught]) <= reach
-            guess = float((np.abs(x[taught].mean() - x[~taught]) <= reach).mean()) if len(asked) else 0.0
-        return Reached(
-            risk, guess, control, {}, {"degrees": shown.shape[1], "column": name, "known": int(taught.sum())}
-        )
+            risk[asked] = np.abs(x[known][nearest].mean(axis=1) - x[~known]) <= reach
+            control[asked] = np.abs(means[label[~known]] - x[~known]) <= reach
+            guess = float((np.abs(x[known].mean() - x[~known]) <= reach).mean()) if len(asked) else 0.0
+        return Success(risk, guess, control, {}, {"degrees": shown.shape[1], "column": name, "known": int(known.sum())})
 
     def _degrees(self, protected: Table, name: str) -> Floats:
         if self.degrees is not None:

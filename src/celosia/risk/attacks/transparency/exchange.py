@@ -1,4 +1,4 @@
-"""Linkage by somebody who knows how values changed places: the ranks that a value may have had and have got."""
+"""Linkage with records whose values changed places: the ranks that a value may have had before and after."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Exchanged:
+class ExchangedColumn:
     """One column of the intruder's records and of the released ones, by rank among the released values."""
 
     ranks: tuple[Ints, Ints]
@@ -26,18 +26,18 @@ class Exchanged:
     other_group: Ints
     """The stratum within which values changed places."""
     reach: Floats
-    """How far the values of the stratum moved, in ranks: the window, or the size of a bucket."""
+    """Distance in ranks that the values of the stratum moved: the window, or the size of a bucket."""
     mode: int
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The released records that a record most likely became."""
+    """Released records that most likely belong to each of the intruder's records."""
 
     tied: Ints
-    """How many they are; 0 when nothing is possible."""
+    """Number of candidates; 0 when no record is possible."""
     own: Ints
-    """How many of them are the same person's."""
+    """Number of candidates that are the same person's."""
 
     @property
     def chance(self) -> Floats:
@@ -46,7 +46,7 @@ class Candidates:
 
 
 def by_group(values: Floats, group: Ints, reference: Floats, reference_group: Ints) -> Iterator[tuple[Ints, Floats]]:
-    """For each group that has known values on both sides: their rows, and the reference values in order."""
+    """Yield, for each group with known values on both sides, their rows and the reference values in order."""
     filled = ~np.isnan(reference)
     order = np.lexsort((reference[filled], reference_group[filled]))
     ordered, groups = reference[filled][order], reference_group[filled][order]
@@ -60,7 +60,7 @@ def by_group(values: Floats, group: Ints, reference: Floats, reference_group: In
 
 
 def places(values: Floats, group: Ints, reference: Floats, reference_group: Ints) -> tuple[Ints, Ints, Ints]:
-    """First and last rank of each value among the reference values of its group, and how many those are.
+    """Return first and last rank of each value among the reference values of its group, and the size of the group.
 
     A missing value, and one in a group without reference, has rank -1; a value between two takes both.
 
@@ -78,8 +78,8 @@ def places(values: Floats, group: Ints, reference: Floats, reference_group: Ints
     return low, high, size
 
 
-def candidates(columns: list[Exchanged], own: Own) -> Candidates:
-    r"""The records that agree best with what is known about the exchange, over all columns.
+def candidates(columns: list[ExchangedColumn], own: Own) -> Candidates:
+    r"""Return the records that agree best with the known exchange, over all columns.
 
     .. math:: B(x) = \{y : |r_c(x) - r_c(y)| \le w_c \text{ for all } c\}
 
@@ -117,8 +117,8 @@ def candidates(columns: list[Exchanged], own: Own) -> Candidates:
     return Candidates(tied, own.count(fits))
 
 
-def _window(column: Exchanged) -> tuple[Ints, Ints, Ints]:
-    """The released records in the order of a column, and from where to where they are within reach of each record."""
+def _window(column: ExchangedColumn) -> tuple[Ints, Ints, Ints]:
+    """Return the released records in the order of a column, and the run of them within reach of each record."""
     from celosia.kernels.neighbours.likely_exchange import WINDOW
 
     low, high = column.others
@@ -126,7 +126,7 @@ def _window(column: Exchanged) -> tuple[Ints, Ints, Ints]:
     nothing = np.zeros(len(column.reach), dtype=np.int64)
     if column.mode != WINDOW or column.group.any() or column.other_group.any():
         return order, nothing, nothing + len(order)
-    missing = column.ranks[0] < 0  # fits the missing ones, which come first
+    missing = column.ranks[0] < 0  # a missing value fits the missing ones, which come first
     begin = np.searchsorted(high[order], np.maximum(column.ranks[0] - column.reach, 0), side="left")
     end = np.searchsorted(low[order], column.ranks[1] + column.reach, side="right")
     return order, np.where(missing, 0, begin), np.where(missing, int((low < 0).sum()), end)

@@ -1,4 +1,4 @@
-"""Microaggregation seen through by its groups."""
+"""Linkage with microaggregated records, by the intersection of their groups."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from celosia.errors import NotApplicable
-from celosia.risk.bases.linking import _LinkingAttack, strata
-from celosia.risk.bases.transparency import PublicStep, Reached
+from celosia.risk.bases.linking_attack import _LinkingAttack, strata
+from celosia.risk.bases.transparency import PublicStep, Success
 
 if TYPE_CHECKING:
     from celosia.risk.attacks.transparency.aggregates import Axis
@@ -19,7 +19,7 @@ LINE = "projection-microaggregate"  # its groups are runs along the first princi
 
 
 class GroupIntersection(_LinkingAttack):
-    r"""The share of records that an intruder links rightly who knows how the groups of a microaggregation were made.
+    r"""The share of records that an intruder who knows how microaggregated groups were built links rightly.
 
     Groups are visible in the released file: they are the records with the same means. The intruder knows the values
     of a person in some ``columns`` and which columns were grouped together. Where groups are runs of one sorted column
@@ -30,12 +30,12 @@ class GroupIntersection(_LinkingAttack):
     .. math:: \min_{y \in \bigcap_b B_b(x)} \sum_b \sum_{c \in b} \frac{(x_c - y_c)^2}{2 L_b \operatorname{Var}(x_c)}
 
     with L the share of the variance that the groups of the block lost. One block over all known columns leaves at
-    least k records that cannot be told apart, so the risk is at most 1/k; blocks that were grouped apart undo each
-    other.
+    least k records that cannot be distinguished, so the risk is at most 1/k; blocks that were grouped separately undo
+    each other.
 
     She reads: the columns of each step, its kind, ``within``; the variances of the original are those of the people she
-    knows. Numeric columns only. The evidence has an interval, what guessing reaches, as ``control`` what the nearest
-    record in standard deviations reaches, the share linked rightly to a ``single`` candidate, the mean number of
+    knows. Numeric columns only. The evidence has an interval, the baseline, as ``control`` the success of the nearest
+    record in standard deviations, the share linked rightly to a ``single`` candidate, the mean number of
     ``candidates`` and how many ``blocks`` there are.
 
     References: Nin, Herranz & Torra (2008), On the disclosure risk of multivariate microaggregation; Winkler (2002).
@@ -62,20 +62,20 @@ class GroupIntersection(_LinkingAttack):
         {"method": {"use": "individual-ranking", "columns": ["x", "y"], "k": 3, "within": ["p"]}},
     )
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """Intersect the groups."""
+    def run(self, original: Table, protected: Table) -> Success:
+        """Link each record to the likeliest group in the intersection."""
         from celosia.risk.attacks.transparency.aggregates import likeliest_groups
 
         blocks = self._blocks(original, protected)
         axes = [axis for step, names in blocks for axis in self._axes(original, protected, step, names)]
         likeliest = likeliest_groups(axes, self.own(original, protected))
         names = [name for _, columns in blocks for name in columns]
-        alone = self.spread(original, (likeliest.tied == 1) & (likeliest.own == 1))
-        return Reached(
-            self.spread(original, likeliest.chance),
+        alone = self.by_record(original, (likeliest.tied == 1) & (likeliest.own == 1))
+        return Success(
+            self.by_record(original, likeliest.chance),
             self.guess(original, protected),
-            self.uninformed(original, protected, names),
-            {"candidates": self.spread(original, likeliest.tied)},
+            self.nearest_link_chance(original, protected, names),
+            {"candidates": self.by_record(original, likeliest.tied)},
             {
                 "single": float(self._by_person(original, alone).mean()),
                 "candidates": float(likeliest.tied.mean()),
@@ -85,8 +85,8 @@ class GroupIntersection(_LinkingAttack):
         )
 
     def _blocks(self, original: Table, protected: Table) -> list[tuple[PublicStep, list[str]]]:
-        """The numeric columns that the intruder knows, by the last step that changed them."""
-        last = {name: steps[-1] for name, steps in self.changed(original, protected).items()}
+        """Return the numeric columns that the intruder knows, by the last step that changed them."""
+        last = {name: steps[-1] for name, steps in self.changed_columns(original, protected).items()}
         numeric = [n for n in last if all(table.column(n).dtype.is_numeric() for table in (original, protected))]
         if not numeric:
             raise NotApplicable(f"{self.name}: none of the columns that the intruder knows holds numbers.")
@@ -94,7 +94,7 @@ class GroupIntersection(_LinkingAttack):
         return [(step, [name for name in numeric if last[name] is step]) for step in steps]
 
     def _axes(self, original: Table, protected: Table, step: PublicStep, names: list[str]) -> list[Axis]:
-        """What the intruder compares about one block: its columns, its stratum, its projection."""
+        """Return the numbers that the intruder compares about one block: its columns, its stratum, its projection."""
         from celosia.risk.attacks.transparency.aggregates import (
             Axis,
             along_component,
@@ -102,7 +102,7 @@ class GroupIntersection(_LinkingAttack):
             weights_within,
         )
 
-        rows = self.attacked(original)
+        rows = self.attacked_records(original)
         x, y = original.numeric(names), protected.numeric(names)
         group, other_group = strata(original, protected, step.parameters["within"])
         if step.method in RUNS:  # each column is a block

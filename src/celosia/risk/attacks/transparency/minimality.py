@@ -1,4 +1,4 @@
-"""Generalisation seen through by its being minimal."""
+"""Minimality attack on a generalisation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import Field
 from celosia.errors import NotApplicable
 from celosia.histogram import number
 from celosia.parts import Column, DisclosesValue, Model, build
-from celosia.risk.bases.transparency import PublicStep, Reached, _InformedAttack, wanted_column
+from celosia.risk.bases.transparency import PublicStep, Success, _InformedAttack, wanted_column
 from celosia.table import read
 
 if TYPE_CHECKING:
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-LARGEST = 50_000_000  # pairs of a record and a value, 400 MB
+LARGEST = 50_000_000  # pairs of a record and a value: 400 MB
 
 
 class Minimality(DisclosesValue, _InformedAttack):
-    r"""The share of people whose sensitive value an intruder finds who knows that no less generalisation would do.
+    r"""The share of people whose sensitive value an intruder infers from the fact that a generalisation is minimal.
 
-    A search for the least loss generalises only as far as it must. Whoever knows the quasi-identifiers of everybody
-    sees which classes each finer level would have had; that it was not taken says that a requirement failed there. If
-    no class was too small, then some of them had too few values. The intruder draws random worlds: assignments of the
+    A search for the least loss generalises only as far as it must. An intruder who knows the quasi-identifiers of
+    everybody knows the classes of each finer level; as it was not chosen, a requirement failed there. If no class was
+    too small, then some class had too few values. The intruder draws random worlds: assignments of the
     values of each published class to its records. She keeps those in which every next finer level fails,
 
     .. math:: P(s_i = s \mid \text{release, minimal}) = \frac{\#\{w : w_i = s,\ \text{all finer levels fail in } w\}}
               {\#\{w : \text{all finer levels fail in } w\}}
 
-    and says the likeliest value. Records of the same class in the release and in the finer levels are counted together,
-    and what the release alone says counts as one world. Levels that fail by class sizes alone tell nothing; with
-    k-anonymity as the only requirement nothing is learnt.
+    and guesses the likeliest value. Records of the same class in the release and in the finer levels are counted
+    together, and the shares of the release alone count as one world. Levels that fail by class sizes alone disclose
+    nothing; with k-anonymity as the only requirement nothing is learnt.
 
-    She reads: the levels, the requirements and how many records might be suppressed. The control knows the release and
-    not that it is minimal: she says the most frequent value of the class. The baseline says that of the file. Ties are
-    shared. ``accepted`` says how many worlds were kept; without any she is the control.
+    She reads: the levels, the requirements and how many records might be suppressed. The control knows the release but
+    not that it is minimal: she guesses the most frequent value of the class. The baseline guesses that of the file.
+    Ties are shared. ``accepted`` is the number of worlds that were kept; without any she is the control.
 
     References: Wong, Fu, Wang & Pei (2007), *Minimality attack in privacy preserving data publishing*.
 
@@ -72,15 +72,15 @@ class Minimality(DisclosesValue, _InformedAttack):
         },
     )
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """Draw worlds, keep those in which the choice was minimal, and compare with the truth."""
-        from celosia.risk.attacks.transparency.assignment import Assigned, credit
+    def run(self, original: Table, protected: Table) -> Success:
+        """Draw worlds, keep those in which the choice was minimal, and guess the likeliest values."""
+        from celosia.risk.attacks.transparency.assignment import Assignment, credit
         from celosia.table.pairing import positions
 
         step, name = self.steps(protected)[-1], wanted_column(self.name, original, self.target)
         require = tuple(build("model", model) for model in step.parameters["require"])
         rows = positions(original, protected)
-        group = np.full(len(original), -2, dtype=np.int64)  # not released: nothing is known about them
+        group = np.full(len(original), -2, dtype=np.int64)  # -2: not released
         group[rows] = protected.classes.place
         truth = original.encoded(name).codes.astype(np.int64)
         width = int(truth.max(initial=0)) + 1
@@ -101,17 +101,17 @@ class Minimality(DisclosesValue, _InformedAttack):
                 accepted += 1
         record, value = np.divmod(np.arange(len(truth) * width), width)
         place = np.searchsorted(pair, group[record] * width + value + 2 * width).clip(max=len(pair) - 1)
-        there = pair[place] == group[record] * width + value + 2 * width
-        share = np.where(there, count[place], 0) / np.bincount(group + 2)[group[record] + 2]
+        possible = pair[place] == group[record] * width + value + 2 * width
+        share = np.where(possible, count[place], 0) / np.bincount(group + 2)[group[record] + 2]
         chance = kept[alike[record] * width + value] / np.bincount(alike)[alike[record]]
-        assignment = Assigned(record, value, chance + share, share)  # the share counts as one world
+        assignment = Assignment(record, value, chance + share, share)  # the share counts as one world
         released = group > -2
         risk, control = (np.where(released, credit(assignment, c, truth), 0.0) for c in (assignment.chance, share))
         baseline = float(np.bincount(truth).max() / len(truth))
-        return Reached(risk, baseline, control, {}, {"accepted": accepted, "finer": len(finer)})
+        return Success(risk, baseline, control, {}, {"accepted": accepted, "finer": len(finer)})
 
     def worlds(self, group: Ints, truth: Ints) -> Iterator[Ints]:
-        """Values drawn anew within the classes."""
+        """Yield random worlds: the values of each class in random order."""
         rng = np.random.default_rng(self.seed)
         order = np.argsort(group, kind="stable")
         for _ in range(self.draws):
@@ -120,16 +120,13 @@ class Minimality(DisclosesValue, _InformedAttack):
             yield world
 
     def _finer(self, original: Table, step: PublicStep, require: tuple[Model, ...]) -> Iterator[Table]:
-        """The next finer levels that class sizes alone do not rule out, as tables."""
+        """Yield the tables of the next finer levels that class sizes alone do not rule out."""
         import polars as pl
 
         levels = self.levels or dict(step.evidence["levels"])
         sizes = [model for model in require if not model.counted_columns()]
-        named = [
-            wanted_column(self.name, original, self.target),
-            *([original.schema.person] if original.schema.person else []),
-        ]
-        names = list(dict.fromkeys([*original.schema.need_quasi(), *named]))
+        target, person = wanted_column(self.name, original, self.target), original.schema.person
+        names = list(dict.fromkeys([*original.schema.need_quasi(), target, *([person] if person else [])]))
         most = float(step.parameters.get("suppress") or 0.0) * len(original)
         for lowered in (name for name, level in levels.items() if level > 0):
             chosen = {name: level - (name == lowered) for name, level in levels.items()}
@@ -143,7 +140,7 @@ class Minimality(DisclosesValue, _InformedAttack):
 
 
 def _labels(table: Table, name: str, level: int) -> NDArray[Any]:
-    """The labels of a column at a level; a missing value stays missing."""
+    """Return the labels of a column at a level; a missing value stays missing."""
     levels = table.levels(name)
     labels = np.array([*levels.categories(level), None], dtype=object)
     shown: NDArray[Any] = labels[np.append(levels.codes(level), len(labels) - 1)[table.codes(name)[0]]]
@@ -151,7 +148,7 @@ def _labels(table: Table, name: str, level: int) -> NDArray[Any]:
 
 
 def _fails(table: Table, name: str, world: Ints, original: Table, require: tuple[Model, ...], most: float) -> bool:
-    """Whether a requirement fails when the sensitive column is that of a world."""
+    """Return whether a requirement fails when the sensitive column is that of a world."""
     codes = original.encoded(name).codes
     example = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)
     example[codes] = np.arange(len(codes))

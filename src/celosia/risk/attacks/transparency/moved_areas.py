@@ -1,4 +1,4 @@
-"""Record swapping seen through by whom it moves."""
+"""Linkage with swapped records, by the rule that chooses which records move."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from celosia.errors import NotApplicable
-from celosia.risk.bases.linking import _LinkingAttack, strata
-from celosia.risk.bases.transparency import PublicStep, Reached
+from celosia.risk.bases.linking_attack import _LinkingAttack, strata
+from celosia.risk.bases.transparency import PublicStep, Success
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class MovedAreas(_LinkingAttack):
-    r"""The share of records that an intruder links rightly who knows whom a record swapping moves, and how far.
+    r"""The share of records that an intruder who knows how a record swapping moves records links rightly.
 
     She knows the area of a person and the values of the columns that single a record out, which swapping does not
     change. She has read that records of which an area has fewer than ``k`` alike are moved to another area within the
@@ -32,8 +32,8 @@ class MovedAreas(_LinkingAttack):
               \{y : y_Q = x_Q,\ \mathrm{area}_{h-1}(y) = \mathrm{area}_{h-1}(x),\ \mathrm{area}_h(y) \ne
               \mathrm{area}_h(x)\} & f < k \end{cases}
 
-    She reads: ``geography``, ``risk``, ``k``; the rate of further swaps is private. The evidence has an interval, what
-    guessing reaches, and as ``control`` what the alike records of the person's own area reach. Ties are shared.
+    She reads: ``geography``, ``risk``, ``k``; the rate of further swaps is private. The evidence has an interval, the
+    baseline, and as ``control`` the success of the alike records of the person's own area. Ties are shared.
 
     References: Shlomo, Tudor & Groom (2010).
 
@@ -53,11 +53,11 @@ class MovedAreas(_LinkingAttack):
         {"method": {"use": "record-swap", "geography": ["p", "c"], "risk": ["t"], "k": 4}},
     )
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """Look in the area, or in the others."""
+    def run(self, original: Table, protected: Table) -> Success:
+        """Link within the area of the person, or in the other areas where its records were moved."""
         step = self.steps(protected)[-1]
-        rows, own = self.attacked(original), self.own(original, protected)
-        alike, levels = self._compared(original, protected, step)
+        rows, own = self.attacked_records(original), self.own(original, protected)
+        alike, levels = self._compared_codes(original, protected, step)
         inside = [_count(alike, level, rows) for level in levels]
         home = inside[-1]
         everywhere = _count(alike, None, rows)
@@ -82,29 +82,29 @@ class MovedAreas(_LinkingAttack):
                 (alike[0][rows[i]] == alike[1][j]) & (levels[-1][0][rows[i]] == levels[-1][1][j]), dtype=np.bool_
             )
 
-        return Reached(
-            self.spread(original, own.count(fits) / np.maximum(tied, 1)),
+        return Success(
+            self.by_record(original, own.count(fits) / np.maximum(tied, 1)),
             self.guess(original, protected),
-            self.spread(original, own.count(at_home) / np.maximum(home, 1)),
-            {"candidates": self.spread(original, tied)},
+            self.by_record(original, own.count(at_home) / np.maximum(home, 1)),
+            {"candidates": self.by_record(original, tied)},
             {"looked_elsewhere": float((which >= 0).mean()), "candidates": float(tied.mean())},
         )
 
-    def _compared(self, original: Table, protected: Table, step: PublicStep) -> tuple[Level, list[Level]]:
-        """The alike records of both tables as codes, and their areas from coarse to fine, each within the one above."""
+    def _compared_codes(self, original: Table, protected: Table, step: PublicStep) -> tuple[Level, list[Level]]:
+        """Encode the risk columns of both tables, and their areas from coarse to fine, each within the one above."""
         geography = tuple(step.parameters["geography"])
         risk = tuple(step.parameters["risk"]) or tuple(n for n in original.schema.need_quasi() if n not in geography)
         alike = risk if self.columns is None else tuple(name for name in risk if name in self.columns)
         lacking = [name for name in (*alike, *geography) if name not in protected.names or name not in original.names]
         if lacking or not alike:
-            what = f"column {lacking[0]!r} was not released" if lacking else "the intruder knows no column that stays"
-            raise NotApplicable(f"{self.name}: {what}.")
+            reason = f"column {lacking[0]!r} was not released" if lacking else "the intruder knows no unchanged column"
+            raise NotApplicable(f"{self.name}: {reason}.")
         levels = [strata(original, protected, geography[: h + 1]) for h in range(len(geography))]
         return strata(original, protected, alike), levels
 
 
 def _count(alike: Level, level: Level | None, rows: Ints) -> Ints:
-    """How many released records are like each attacked one, in its area where one is given."""
+    """Count the released records that are like each attacked one, in its area where a level is given."""
     areas = (np.zeros(len(alike[0]), np.int64), np.zeros(len(alike[1]), np.int64)) if level is None else level
     many = int(max(area.max(initial=0) for area in areas)) + 1
     mine, theirs = alike[0][rows] * many + areas[0][rows], alike[1] * many + areas[1]

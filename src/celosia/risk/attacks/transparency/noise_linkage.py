@@ -1,4 +1,4 @@
-"""Noise seen through by its covariance: links."""
+"""Linkage with noisy records, given the covariance of the noise."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from celosia.risk.bases.linking import _LinkingAttack
-from celosia.risk.bases.noising import READS, noised
-from celosia.risk.bases.transparency import Reached
+from celosia.risk.bases.linking_attack import _LinkingAttack
+from celosia.risk.bases.noise_model import READS, noisy_columns
+from celosia.risk.bases.transparency import Success
 
 if TYPE_CHECKING:
     from celosia.table import Table
 
 
 class NoiseLinkage(_LinkingAttack):
-    r"""The share of records that an intruder links rightly who knows how much noise was added and how it is correlated.
+    r"""The share of records that an intruder who knows the covariance of the added noise links rightly.
 
-    She knows the values x of a person in some ``columns``. A released record y is the person's by the noise and anybody
-    else's by the margin of the file, so she takes the record of the greatest odds
+    She knows the values x of a person in some ``columns``. The released record y of the person follows the noise, that
+    of another person the margin of the file, so she takes the record of the greatest odds
 
     .. math:: \frac{p(y \mid x)}{p(y)}, \qquad y \mid x \sim N(x, \Sigma_e), \quad y \sim N(\mu, \Sigma_y)
 
@@ -27,8 +27,8 @@ class NoiseLinkage(_LinkingAttack):
     they were; a result that was shrunk to keep the variances, or rotated, is stretched back first.
 
     She reads: the columns, p, the kind of noise, ``keep_variance``, ``keep_zeros`` and the published variances (without
-    them they follow from p and the released file). The evidence has an interval, what guessing reaches and as
-    ``control`` what the nearest record in standard deviations reaches. Ties are shared; a missing value takes the mean.
+    them they follow from p and the released file). The evidence has an interval, the baseline and as ``control`` the
+    success of the nearest record in standard deviations. Ties are shared; a missing value takes the mean.
 
     References: Fuller (1993); Muralidhar & Sarathy (2003).
 
@@ -48,22 +48,24 @@ class NoiseLinkage(_LinkingAttack):
         {"method": {"use": "correlated-noise", "columns": ["x", "y"], "p": 0.2, "keep_variance": True}},
     )
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """Link by the odds."""
-        from celosia.risk.attacks.transparency.denoising import comparable
+    def run(self, original: Table, protected: Table) -> Success:
+        """Link each record to the one of the greatest odds."""
+        from celosia.risk.attacks.transparency.noise_posterior import comparable
         from celosia.risk.bases.nearest import nearest
 
-        released = noised(self, original, protected)
-        x = original.numeric(released.names)[self.attacked(original)]
+        released = noisy_columns(self, original, protected)
+        x = original.numeric(released.names)[self.attacked_records(original)]
         y = protected.numeric(released.names)
-        a, b = comparable(released.scaled(x), released.observed, released.noise)
+        a, b = comparable(released.to_noise_scale(x), released.observed, released.noise)
         links = nearest(
-            np.hstack([a, released.marks(x)]), np.hstack([b, released.marks(y)]), self.own(original, protected)
+            np.hstack([a, released.unchanged_marks(x)]),
+            np.hstack([b, released.unchanged_marks(y)]),
+            self.own(original, protected),
         )
-        return Reached(
-            self.spread(original, links.correct),
+        return Success(
+            self.by_record(original, links.correct),
             self.guess(original, protected),
-            self.uninformed(original, protected, released.names),
-            {"tied": self.spread(original, links.tied)},
+            self.nearest_link_chance(original, protected, released.names),
+            {"tied": self.by_record(original, links.tied)},
             {"columns": released.names},
         )

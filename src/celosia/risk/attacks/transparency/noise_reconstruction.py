@@ -1,28 +1,28 @@
-"""Noise seen through by its covariance: values."""
+"""Estimates of noisy values, given the covariance of the noise."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from celosia.risk.bases.estimating import _EstimatingAttack
-from celosia.risk.bases.noising import READS, noised
-from celosia.risk.bases.transparency import Reached
+from celosia.risk.bases.estimate_attack import _EstimateAttack
+from celosia.risk.bases.noise_model import READS, noisy_columns
+from celosia.risk.bases.transparency import Success
 
 if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class NoiseReconstruction(_EstimatingAttack):
-    r"""The share of original values that an intruder estimates closely who knows how much noise was added.
+class NoiseReconstruction(_EstimateAttack):
+    r"""The share of original values that an intruder who knows how much noise was added estimates closely.
 
-    She knows which record is the person's, and takes the noise out again: directions in which the released file varies
-    little more than the noise tell nothing, the others a lot.
+    She knows which record is the person's, and filters the noise: directions in which the released file varies little
+    more than the noise carry no signal, the others do.
 
     .. math:: \hat x = \mu + \Sigma_x \Sigma_y^{-1} (y - \mu), \qquad \Sigma_x = \Sigma_y - \Sigma_e
 
     A value is disclosed when the estimate is at most ``within`` standard deviations away. For normal data it is the
     best estimate there is, and its mean square error is :math:`\Sigma_x - \Sigma_x \Sigma_y^{-1} \Sigma_x`, which the
-    evidence gives as ``expected`` beside the ``error`` that was made (both as a share of the variance, by column) and
+    evidence gives as ``expected`` next to the actual ``error`` (both as a share of the variance, by column) and
     the ``gain`` over guessing the mean. Correlated columns with independent noise are estimated best.
 
     She reads what :class:`~celosia.risk.NoiseLinkage` reads. The baseline guesses the median of the released column for
@@ -46,12 +46,12 @@ class NoiseReconstruction(_EstimatingAttack):
         {"method": {"use": "correlated-noise", "columns": ["x", "y"], "p": 0.2, "keep_variance": True}, "within": 0.3},
     )
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """Take the noise out."""
+    def run(self, original: Table, protected: Table) -> Success:
+        """Estimate the values without noise."""
         from celosia.kernels.statistics.centred import spreads
-        from celosia.risk.attacks.transparency.denoising import estimate
+        from celosia.risk.attacks.transparency.noise_posterior import estimate
 
-        released = noised(self, original, protected)
+        released = noisy_columns(self, original, protected)
         behind, left = estimate(released.observed, released.noise)
         variance = spreads(original.numeric(released.names)) ** 2
         expected = {
@@ -59,5 +59,5 @@ class NoiseReconstruction(_EstimatingAttack):
             for c, name in enumerate(released.names)
             if not released.factors[c] and variance[c] > 0
         }
-        guess = released.unscaled(behind, protected.numeric(released.names))
-        return self.disclosed(original, protected, released.names, guess, {"expected": expected})
+        guess = released.from_noise_scale(behind, protected.numeric(released.names))
+        return self.judge_estimates(original, protected, released.names, guess, {"expected": expected})

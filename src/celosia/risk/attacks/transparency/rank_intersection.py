@@ -1,4 +1,4 @@
-"""Rank swapping seen through by its window."""
+"""Linkage with rank-swapped records, by the intersection of their windows."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from celosia.risk.bases.linking import _LinkingAttack, strata
-from celosia.risk.bases.transparency import PublicStep, Reached
+from celosia.risk.bases.linking_attack import _LinkingAttack, strata
+from celosia.risk.bases.transparency import PublicStep, Success
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.risk.attacks.transparency.exchange import Exchanged
+    from celosia.risk.attacks.transparency.exchange import ExchangedColumn
     from celosia.table import Table
 
     Floats = NDArray[np.float64]
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RankIntersection(_LinkingAttack):
-    r"""The share of records that an intruder links rightly who knows the window of a rank swapping.
+    r"""The share of records that an intruder who knows the window of a rank swapping links rightly.
 
     She knows the values of a person in some ``columns`` and has read that no value moved farther than the window.
     Margins are not changed by rank swapping, so she finds the rank of each value in the released column; the record of
@@ -35,9 +35,9 @@ class RankIntersection(_LinkingAttack):
     greatest likelihood under the published distribution of the steps, and is sure of none.
 
     She reads: the columns, the window (or the windows that the evidence states), the kind of step, ``within``. The
-    evidence has an interval, what guessing reaches, as ``control`` what the nearest record in numbers reaches (an
+    evidence has an interval, the baseline, as ``control`` the success of the nearest record in numbers (an
     intruder who has not read the certificate), the share linked rightly to a ``single`` candidate, and the mean
-    number of ``candidates``. Equal values stand for all their ranks, a missing one for the missing ones.
+    number of ``candidates``. Equal values have all their ranks, a missing value matches the missing ones.
 
     References: Nin, Herranz & Torra (2008), Rethinking rank swapping to decrease disclosure risk.
 
@@ -57,21 +57,21 @@ class RankIntersection(_LinkingAttack):
         {"method": {"use": "rank-swap", "columns": ["x", "y"], "window": 0.4, "step": "buckets"}},
     )
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """Intersect the windows."""
+    def run(self, original: Table, protected: Table) -> Success:
+        """Link each record to the intersection of its windows."""
         from celosia.risk.attacks.transparency.exchange import candidates
 
         about = {
-            name: _added([self._column(original, protected, step, name) for step in steps])
-            for name, steps in self.changed(original, protected).items()
+            name: _add_swaps([self._column(original, protected, step, name) for step in steps])
+            for name, steps in self.changed_columns(original, protected).items()
         }
         nearest = candidates(list(about.values()), self.own(original, protected))
-        tied = self.spread(original, nearest.tied)
-        alone = self.spread(original, (nearest.tied == 1) & (nearest.own == 1))
-        return Reached(
-            self.spread(original, nearest.chance),
+        tied = self.by_record(original, nearest.tied)
+        alone = self.by_record(original, (nearest.tied == 1) & (nearest.own == 1))
+        return Success(
+            self.by_record(original, nearest.chance),
             self.guess(original, protected),
-            self.uninformed(original, protected, list(about)),
+            self.nearest_link_chance(original, protected, list(about)),
             {"candidates": tied},
             {
                 "single": float(self._by_person(original, alone).mean()),
@@ -80,12 +80,12 @@ class RankIntersection(_LinkingAttack):
             },
         )
 
-    def _column(self, original: Table, protected: Table, step: PublicStep, name: str) -> Exchanged:
+    def _column(self, original: Table, protected: Table, step: PublicStep, name: str) -> ExchangedColumn:
         from celosia.kernels.neighbours import likely_exchange as modes
-        from celosia.risk.attacks.transparency.exchange import Exchanged, places
+        from celosia.risk.attacks.transparency.exchange import ExchangedColumn, places
 
-        rows = self.attacked(original)
-        x, y = _ordered(original, protected, name)
+        rows = self.attacked_records(original)
+        x, y = _ordered_values(original, protected, name)
         group, other_group = strata(original, protected, step.parameters["within"])
         units = _units(protected, name)
         window = step.evidence.get("window", {}).get(name, step.parameters["window"])
@@ -95,17 +95,17 @@ class RankIntersection(_LinkingAttack):
         mode = {"uniform": modes.WINDOW, "normal": modes.NORMAL, "buckets": modes.BUCKETS}[step.parameters["step"]]
         if mode == modes.BUCKETS:
             reach = np.maximum(np.ceil(reach / 2), 1)
-        return Exchanged((low, high), (others[0], others[1]), group[rows], other_group, reach, mode)
+        return ExchangedColumn((low, high), (others[0], others[1]), group[rows], other_group, reach, mode)
 
 
-def _added(steps: list[Exchanged]) -> Exchanged:
-    """A column that was swapped several times: the steps add up."""
+def _add_swaps(steps: list[ExchangedColumn]) -> ExchangedColumn:
+    """Combine the swaps of one column: their windows add up."""
     reach = np.sum([step.reach for step in steps], axis=0)
     return replace(steps[-1], reach=reach, mode=max(step.mode for step in steps))
 
 
-def _ordered(original: Table, protected: Table, name: str) -> tuple[Floats, Floats]:
-    """A column of both tables as numbers in its order, NaN for missing; a value that was not released is missing."""
+def _ordered_values(original: Table, protected: Table, name: str) -> tuple[Floats, Floats]:
+    """Return a column of both tables as numbers in its order; NaN for missing and for values that were not released."""
     import polars as pl
 
     if original.column(name).dtype.is_numeric() and protected.column(name).dtype.is_numeric():
@@ -119,7 +119,7 @@ def _ordered(original: Table, protected: Table, name: str) -> tuple[Floats, Floa
 
 
 def _units(protected: Table, name: str) -> Ints:
-    """One record per unit that was swapped: of each household where the column is the same within households."""
+    """Return one record per swapped unit: per household where the column is constant within households."""
     household = protected.schema.household
     if household is None or household == name or household not in protected.names:
         return np.arange(len(protected))

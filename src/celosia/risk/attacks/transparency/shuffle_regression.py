@@ -1,4 +1,4 @@
-"""Shuffling seen through by the relation that it keeps."""
+"""Estimates of shuffled values, by the regression that shuffling keeps."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from celosia.errors import NotApplicable
-from celosia.risk.bases.estimating import _EstimatingAttack
-from celosia.risk.bases.transparency import PublicStep, Reached
+from celosia.risk.bases.estimate_attack import _EstimateAttack
+from celosia.risk.bases.transparency import PublicStep, Success
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-class ShuffleRegression(_EstimatingAttack):
-    r"""The share of original values that an intruder estimates closely who knows which columns a shuffling goes by.
+class ShuffleRegression(_EstimateAttack):
+    r"""The share of original values that an intruder who knows the given columns of a shuffling estimates closely.
 
     She knows which record is the person's, and has read that the shuffled values depend on the columns ``given`` alone.
-    The values themselves tell her nothing; the relation, which shuffling keeps, does: she learns it from the released
-    file and takes the quantile of the released column that it predicts.
+    A shuffled value by itself discloses nothing, but shuffling keeps the relation: she learns it from the released file
+    and takes the quantile of the released column that it predicts.
 
     .. math:: \hat z = \Sigma_{xs} \Sigma_{ss}^{-1} s, \qquad \hat x = F^{-1}\bigl(\Phi(\hat z)\bigr)
 
     on normal scores, with indicators for categories. A value is disclosed when the estimate is at most ``within``
-    standard deviations away. Without ``given`` it is the median for everybody, which is what guessing reaches.
+    standard deviations away. Without ``given`` it is the median for everybody, which is the baseline.
 
     She reads: the columns and ``given``. The baseline guesses the released median, the ``control`` takes the released
     value as it is. A missing value is not disclosed. References: Muralidhar & Sarathy (2006).
@@ -45,15 +45,15 @@ class ShuffleRegression(_EstimatingAttack):
     reads: ClassVar[tuple[str, ...]] = ("shuffle",)
     examples: ClassVar = ({"method": {"use": "shuffle", "columns": ["x"], "given": ["p"]}, "within": 0.3},)
 
-    def reach(self, original: Table, protected: Table) -> Reached:
-        """Predict from the given columns."""
+    def run(self, original: Table, protected: Table) -> Success:
+        """Predict the shuffled columns from the given ones."""
         steps = self.last_steps(original, protected)
-        guess = np.column_stack([_predicted(self.name, protected, step, name) for name, step in steps.items()])
-        return self.disclosed(original, protected, list(steps), guess, {})
+        guess = np.column_stack([_predict(self.name, protected, step, name) for name, step in steps.items()])
+        return self.judge_estimates(original, protected, list(steps), guess, {})
 
 
-def _predicted(who: str, protected: Table, step: PublicStep, name: str) -> Floats:
-    """The quantile of the released column that the given columns predict for each record."""
+def _predict(who: str, protected: Table, step: PublicStep, name: str) -> Floats:
+    """Predict for each record a quantile of the released column from the given columns."""
     from scipy.special import ndtr
 
     from celosia.kernels.perturbation.shuffle import normal_scores
@@ -69,7 +69,7 @@ def _predicted(who: str, protected: Table, step: PublicStep, name: str) -> Float
 
 
 def _scores(protected: Table, name: str) -> Floats:
-    """Normal scores of an ordered column, indicators of the categories of another."""
+    """Return normal scores of an ordered column, or indicators of categories."""
     from celosia.kernels.perturbation.shuffle import normal_scores
 
     codes, values = protected.codes(name)

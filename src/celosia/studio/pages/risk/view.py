@@ -239,7 +239,7 @@ def candidates(
     evidence = threat.evidence(table)
     learned = []
     if evidence["candidates"]:
-        for name, values in threat.learned(table).items():
+        for name, values in threat.remaining_values(table).items():
             shown = tuple(list(values.items())[:LEARNED])
             learned.append(Learned(name, shown, max(0, len(values) - LEARNED), len(values) == 1))
     order = {name: i for i, name in enumerate((*table.schema.sensitive, *table.schema.quasi))}

@@ -1,4 +1,4 @@
-"""What is known about values to which noise of known covariance was added: the best link and the best estimate."""
+"""Posterior of values to which noise of known covariance was added: the best link and the best estimate."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 NULL = 1e-10
-"""A smaller share of the largest eigenvalue is none: no noise, or no signal, in that direction."""
+"""Eigenvalues below this share of the largest count as 0: no noise, or no signal, in that direction."""
 
 
 def signal(observed: Floats, noise: Floats) -> tuple[Floats, Floats, Floats]:
-    r"""Mean, covariance of the observed values and of what is behind the noise, over complete records.
+    r"""Estimate the mean and the covariances of the observed values and of those without noise, over complete records.
 
     .. math:: \Sigma_x = \Sigma_y - \Sigma_e
 
@@ -30,7 +30,7 @@ def signal(observed: Floats, noise: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def estimate(observed: Floats, noise: Floats) -> tuple[Floats, Floats]:
-    r"""The posterior mean of the values behind the noise, record by record, and their posterior covariance.
+    r"""Return the posterior mean of the values without noise, record by record, and their posterior covariance.
 
     .. math:: \hat x = \mu + \Sigma_x \Sigma_y^{-1} (y - \mu), \qquad
               \operatorname{Cov}(x \mid y) = \Sigma_x - \Sigma_x \Sigma_y^{-1} \Sigma_x
@@ -45,9 +45,9 @@ def estimate(observed: Floats, noise: Floats) -> tuple[Floats, Floats]:
     """
     mean, total, behind = signal(observed, noise)
     posterior = np.full_like(observed, np.nan)
-    gone = np.isnan(observed)
-    for pattern in np.unique(gone, axis=0) if len(observed) else ():
-        rows = np.flatnonzero((gone == pattern).all(axis=1))
+    missing = np.isnan(observed)
+    for pattern in np.unique(missing, axis=0) if len(observed) else ():
+        rows = np.flatnonzero((missing == pattern).all(axis=1))
         here = np.flatnonzero(~pattern)
         if len(here):
             slope = behind[np.ix_(here, here)] @ _inverse(total[np.ix_(here, here)])
@@ -56,7 +56,7 @@ def estimate(observed: Floats, noise: Floats) -> tuple[Floats, Floats]:
 
 
 def comparable(original: Floats, observed: Floats, noise: Floats) -> tuple[Floats, Floats]:
-    r"""Both files so that the nearest observed record is the likeliest one for a known record.
+    r"""Transform both files so that the nearest observed record is the likeliest one for a known record.
 
     Another record is observed by its margin, the right one by the noise: the odds of a pair are
 
@@ -74,26 +74,26 @@ def comparable(original: Floats, observed: Floats, noise: Floats) -> tuple[Float
     a, b = _inverse(noise), _inverse(total)
     unit, shape = _unit_free(a - b)
     values, vectors = np.linalg.eigh(shape)
-    there = values > NULL * max(float(values.max(initial=0.0)), 1e-300)
-    size = np.sqrt(np.where(there, values, 1.0))
-    root = unit[:, None] * vectors * np.where(there, size, 0.0)
-    if there.all():
+    positive = values > NULL * max(float(values.max(initial=0.0)), 1e-300)
+    size = np.sqrt(np.where(positive, values, 1.0))
+    root = unit[:, None] * vectors * np.where(positive, size, 0.0)
+    if positive.all():
         back = vectors / size / unit[:, None]
     else:  # directions without signal are left out: what lies across them is projected onto the others
         back = np.zeros_like(root)
-        back[:, there] = root[:, there] @ np.linalg.inv(root[:, there].T @ root[:, there])
+        back[:, positive] = root[:, positive] @ np.linalg.inv(root[:, positive].T @ root[:, positive])
     original, observed = (np.where(np.isnan(part), mean, part) - mean for part in (original, observed))
     return original @ a @ back, observed @ root
 
 
 def _unit_free(matrix: Floats) -> tuple[Floats, Floats]:
-    """The roots of the diagonal (1 where there is none), and the matrix divided by them: whatever the units are."""
+    """Return the roots of the diagonal (1 for a 0), and the matrix divided by them, which is free of units."""
     diagonal = np.diag(matrix)
     unit: Floats = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     return unit, matrix / np.outer(unit, unit)
 
 
 def _inverse(matrix: Floats) -> Floats:
-    """The inverse, without directions that are none; a column in small units is no such direction."""
+    """Return the pseudo-inverse; a column in small units does not count as a direction without variance."""
     unit, shape = _unit_free(matrix)
     return np.asarray(np.linalg.pinv(shape, rcond=NULL, hermitian=True) / np.outer(unit, unit), dtype=np.float64)

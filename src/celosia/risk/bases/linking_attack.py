@@ -1,4 +1,4 @@
-"""What attacks share that link known with released records: whom they attack, and which records are whose."""
+"""Base classes of attacks on changed columns, and of those that link known with released records."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class _ColumnAttack(_InformedAttack):
         default=None, description="columns that the intruder knows; all that the method changed when not given"
     )
 
-    def changed(self, original: Table, protected: Table) -> dict[str, tuple[PublicStep, ...]]:
-        """The known columns that were changed, each with the steps that changed it; refused when there are none."""
+    def changed_columns(self, original: Table, protected: Table) -> dict[str, tuple[PublicStep, ...]]:
+        """Return the known columns that were changed, each with its steps; raise when there are none."""
         readable = original.names if self.columns is None else self.columns
         steps: dict[str, tuple[PublicStep, ...]] = {}
         for step in self.steps(protected):
@@ -43,8 +43,8 @@ class _ColumnAttack(_InformedAttack):
         return steps
 
     def last_steps(self, original: Table, protected: Table) -> dict[str, PublicStep]:
-        """The changed columns, each with the last step that changed it; refused when one holds no numbers."""
-        steps = {name: changes[-1] for name, changes in self.changed(original, protected).items()}
+        """Return the changed columns, each with its last step; raise when one does not hold numbers."""
+        steps = {name: changes[-1] for name, changes in self.changed_columns(original, protected).items()}
         for name in steps:
             if not all(table.column(name).dtype.is_numeric() for table in (original, protected)):
                 raise NotApplicable(f"{self.name}: column {name!r} does not hold numbers in both tables.")
@@ -59,8 +59,8 @@ class _LinkingAttack(_ColumnAttack):
     )
     seed: int = Field(default=0, ge=0, description="seed of that choice")
 
-    def attacked(self, original: Table) -> Ints:
-        """The records of the persons who are attacked, in order: all of them unless there are too many."""
+    def attacked_records(self, original: Table) -> Ints:
+        """Return the records of the attacked persons in order: all persons, or ``attacks`` random ones."""
         from celosia.views.persons import person_codes, some_persons
 
         person = person_codes(original)
@@ -69,39 +69,39 @@ class _LinkingAttack(_ColumnAttack):
             lambda: some_persons(person, self.attacks, np.random.default_rng(self.seed)),
         )
 
-    def spread(self, original: Table, values: NDArray[Any]) -> Floats:
-        """Values of the attacked records, spread to one entry per record; NaN for those that were not attacked."""
-        by_record = np.full(len(original), np.nan)
-        by_record[self.attacked(original)] = values
-        return by_record
+    def by_record(self, original: Table, values: NDArray[Any]) -> Floats:
+        """Return values of the attacked records with one entry per record; NaN for those that were not attacked."""
+        out = np.full(len(original), np.nan)
+        out[self.attacked_records(original)] = values
+        return out
 
     def own(self, original: Table, protected: Table) -> Own:
-        """The protected records of the person of each attacked record."""
+        """Return the protected records of the person of each attacked record."""
         from celosia.views.persons import Linked
 
-        rows, everybody = self.attacked(original), Linked.of(original, protected, "original").own
-        return replace(everybody, start=everybody.start[rows], stop=everybody.stop[rows])
+        rows, every = self.attacked_records(original), Linked.of(original, protected, "original").own
+        return replace(every, start=every.start[rows], stop=every.stop[rows])
 
     def guess(self, original: Table, protected: Table) -> float:
-        """The share of right links by chance."""
+        """Return the share of right links by chance."""
         from celosia.views.persons import Linked
 
         return Linked.of(original, protected, "original").guess()
 
-    def uninformed(self, original: Table, protected: Table, names: Sequence[str]) -> Floats | None:
-        """Chance of a right link of each attacked record for somebody who takes the nearest record in numbers."""
-        from celosia.risk.bases.nearest import nearest, scaled
+    def nearest_link_chance(self, original: Table, protected: Table, names: Sequence[str]) -> Floats | None:
+        """Return the chance of a right link to the nearest record, for an intruder without the certificate."""
+        from celosia.risk.bases.nearest import nearest, scale_columns
 
         numeric = [name for name in names if all(t.column(name).dtype.is_numeric() for t in (original, protected))]
         if not numeric:
             return None
-        x, y = scaled(original.numeric(numeric), protected.numeric(numeric), "sd")
-        near = nearest(x[self.attacked(original)], y, self.own(original, protected)).correct
-        return self.spread(original, near)
+        x, y = scale_columns(original.numeric(numeric), protected.numeric(numeric), "sd")
+        near = nearest(x[self.attacked_records(original)], y, self.own(original, protected)).correct
+        return self.by_record(original, near)
 
 
 def strata(original: Table, protected: Table, within: Sequence[str]) -> tuple[Ints, Ints]:
-    """The stratum of each record of both tables, in the same numbers; refused when a column of it was not released."""
+    """Encode the stratum of each record of both tables with common codes; raise when a column was not released."""
     from celosia.views.comparing.encoding import encode
 
     if not within:
@@ -109,10 +109,10 @@ def strata(original: Table, protected: Table, within: Sequence[str]) -> tuple[In
     absent = [name for name in within if name not in original.names or name not in protected.names]
     if absent:
         raise NotApplicable(f"the column {absent[0]!r}, within which records were changed, is not in both tables.")
-    coded = encode([original, protected], within)
-    keys = np.concatenate([np.column_stack([np.nan_to_num(t.numbers, nan=np.inf), t.codes]) for t in coded.tables])
-    joined = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return joined[: len(original)], joined[len(original) :]
+    encoded = encode([original, protected], within)
+    keys = np.concatenate([np.column_stack([np.nan_to_num(t.numbers, nan=np.inf), t.codes]) for t in encoded.tables])
+    codes = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return codes[: len(original)], codes[len(original) :]
 
 
 __all__ = ["strata"]

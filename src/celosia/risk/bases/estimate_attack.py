@@ -1,4 +1,4 @@
-"""What attacks share that estimate the numbers behind released ones: when a value counts as disclosed."""
+"""Base class of attacks that estimate original numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from celosia.parts import DisclosesValue
-from celosia.risk.bases.linking import _ColumnAttack
-from celosia.risk.bases.transparency import Reached
+from celosia.risk.bases.linking_attack import _ColumnAttack
+from celosia.risk.bases.transparency import Success
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,40 +20,40 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-class _EstimatingAttack(DisclosesValue, _ColumnAttack):
+class _EstimateAttack(DisclosesValue, _ColumnAttack):
     """An informed attack on numbers: a value is disclosed when the estimate comes near."""
 
     within: float = Field(default=0.1, gt=0, description="standard deviations within which a value is disclosed")
 
-    def disclosed(
+    def judge_estimates(
         self, original: Table, protected: Table, names: Sequence[str], guess: Floats, parts: Mapping[str, Any]
-    ) -> Reached:
-        """How often the estimates come near; the baseline takes the released median, the control the released value."""
+    ) -> Success:
+        """Judge estimates against the original; the baseline is the released median, the control the released value."""
         from celosia.kernels.statistics.centred import spreads
         from celosia.table.pairing import positions
 
         rows = positions(original, protected)
-        everybody, y = original.numeric(names), protected.numeric(names)
-        limit = self.within * spreads(everybody)
+        truth, y = original.numeric(names), protected.numeric(names)
+        limit = self.within * spreads(truth)
 
         def near(values: Floats) -> Floats:
             with np.errstate(invalid="ignore"):
-                close = np.abs(values - everybody[rows]) <= limit
+                close = np.abs(values - truth[rows]) <= limit
             chance = np.zeros(len(original))
             chance[rows] = close.mean(axis=1)
             return chance
 
         baseline = near(np.broadcast_to(np.nanmedian(y, axis=0), y.shape))
-        return Reached(
+        return Success(
             near(guess),
             float(self._by_person(original, baseline).mean()),
             near(y),
             {},
-            {**self._errors(names, guess, everybody[rows]), **parts, "columns": list(names)},
+            {**self._errors(names, guess, truth[rows]), **parts, "columns": list(names)},
         )
 
-    def _errors(self, names: Sequence[str], guess: Floats, truth: Floats) -> dict[str, Any]:
-        """By column: the mean square error as a share of the variance, and the gain over guessing the mean."""
+    def _errors(self, names: Sequence[str], guess: Floats, truth: Floats) -> dict[str, dict[str, float]]:
+        """Return by column the mean square error as a share of the variance, and the gain over guessing the mean."""
         from celosia.kernels.statistics.centred import spreads
 
         variance = spreads(truth) ** 2
