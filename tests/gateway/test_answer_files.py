@@ -13,7 +13,7 @@ from celosia.gateway.answer import Answer, answer_csv, error_bars
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.site.view import asked, limits, price
+from celosia.gateway.site.view import limits, past_queries, price
 from celosia.kernels.budget.cost import Cost
 
 GROUPED = "SELECT sex, COUNT(*) AS people, AVG(age) AS mean_age, MEDIAN(age) AS middle FROM person GROUP BY sex"
@@ -49,14 +49,15 @@ def test_the_file_has_each_value_with_its_error_and_interval(gateway):
 
 def test_bars_are_the_intervals_of_each_column_of_numbers(gateway):
     answer = gateway.ask(GROUPED, epsilon=8.0)
-    bars = error_bars(answer)
+    bars = error_bars(answer.columns, answer.rows)
     assert [bar.label for bar in bars["people"]] == ["F", "M"]
     assert [(bar.value, bar.low, bar.high) for bar in bars["people"]] == [
         (row["people"]["value"], row["people"]["low"], row["people"]["high"]) for row in answer.rows
     ]
     assert "middle" not in bars  # its error is in ranks
     assert "sex" not in bars
-    alone = error_bars(gateway.ask("SELECT COUNT(*) AS people FROM person", epsilon=1.0))
+    one = gateway.ask("SELECT COUNT(*) AS people FROM person", epsilon=1.0)
+    alone = error_bars(one.columns, one.rows)
     assert [bar.label for bar in alone["people"]] == ["people"]
 
 
@@ -75,12 +76,12 @@ def test_the_past_names_the_charge_that_paid_for_each_answer(gateway):
     assert again.charge == first.charge > 0
     with pytest.raises(BudgetError):
         gateway.ask("SELECT COUNT(*) FROM person WHERE age > 30", epsilon=8.0)
-    past = asked(gateway, "owner")
+    past = past_queries(gateway, "owner")
     assert [(one.kind, one.charge, one.loss) for one in past] == [
         ("refusal", 0, 0.0),
         ("repeat", first.charge, 0.0),
         ("charge", first.charge, 8.0),
     ]
-    assert gateway.ledger.answered("people", past[1].charge) == first.body()
+    assert gateway.ledger.stored_answer("people", past[1].charge) == first.body()
     assert [(x.total, x.left, x.spent) for x in limits(gateway, "owner")] == [(12.0, 4.0, 8.0)]
     assert price(gateway, "0.5", "") == {"epsilon": 0.5, "delta": 0.0}

@@ -265,7 +265,7 @@ def test_a_share_of_a_name_that_sorts_before_the_star_counts(tmp_path, gateway):
     ledger.share("d", Share("*", "life", Cost.pure(0.5)))
     for name in (" eve", "!eve", "(eve)"):
         ledger.share("d", Share(name, "life", Cost.pure(0.01)))
-        assert ledger.balance("d", name).left == Cost.pure(0.01)
+        assert ledger.balance("d", name).remaining == Cost.pure(0.01)
 
 
 def test_uniqueness_is_checked_by_the_equality_of_the_join(tmp_path):

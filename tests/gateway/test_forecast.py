@@ -42,7 +42,7 @@ def test_the_larger_side_of_an_interval_is_told(gateway):
     """One divided by a count that is too small is further off than by one that is too large."""
     told = gateway.explain("SELECT 1000 / GREATEST(COUNT(*), 1) AS part FROM t", epsilon=1.0)
     (part,) = told.columns
-    by_size, half = {at.size: at.half for at in part.sizes}, told.noising.shares[0].half(0.95)
+    by_size, half = {at.size: at.half for at in part.sizes}, told.noise_plan.numbers[0].half_width(0.95)
     assert by_size[1_000] == pytest.approx(1000 / (1_000 - half) - 1)
 
 
@@ -51,7 +51,7 @@ def test_the_error_of_a_mean_by_hand(gateway):
     (mean,) = told.columns
     assert mean.kind == "sized"
     # both numbers at once with 95 %: each inside its interval of 97.5 %
-    count, total = sorted(share.half(0.975) for share in told.noising.shares)
+    count, total = sorted(share.half_width(0.975) for share in told.noise_plan.numbers)
     by_size = {at.size: at.half for at in mean.sizes}
     assert list(by_size) == list(SIZES)
     # a mean at 90 (40 from the centre of 50): the sum is off by h_s and the count by h_n,
@@ -68,7 +68,7 @@ def test_with_95_percent_no_mean_is_further_off_and_the_bound_is_not_idle(gatewa
     """Noise is drawn for a group whose mean is at a bound; the share of answers inside must be at least 95 %."""
     told = gateway.explain("SELECT AVG(age) AS mean FROM t", epsilon=0.5)
     half = {at.size: at.half for at in told.columns[0].sizes}[1_000]
-    count, total = sorted(told.noising.shares, key=lambda share: share.variance)
+    count, total = sorted(told.noise_plan.numbers, key=lambda share: share.variance)
     for place in (-50, 0, 40):  # distance of the mean from the centre
         counts, totals = count.add([1_000] * 4_000), total.add([place * 1_000] * 4_000)
         off = [abs(min(max(s / n, -50), 50) - place) for n, s in zip(counts, totals, strict=True)]
@@ -135,7 +135,7 @@ def test_the_groups_are_those_of_which_it_tells_and_their_numbers_are_exact(gate
     told = gateway.explain("SELECT VARIANCE(w) AS x FROM t", epsilon=1.0)
     plan = gateway.plan("SELECT VARIANCE(w) AS x FROM t")
     groups = list(_groups(10, plan))
-    assert f" {len(groups)} " in told.ways()
+    assert f" {len(groups)} " in told.size_note()
     written = []
     for place in (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0):
         high = round(10 * place, 9)

@@ -72,7 +72,7 @@ def test_count_of_the_lecture(adult):
     sql = "SELECT COUNT(*) FROM person WHERE age >= 40"
     told = adult.explain(sql, epsilon=0.1).numbers[0]
     assert (told["sensitivity"], told["scale"], told["half width"]) == (1, 10, 30)
-    chances = adult.explain(sql, epsilon=0.1).within(1)
+    chances = adult.explain(sql, epsilon=0.1).coverage(1)
     assert chances["1. number of rows"] == pytest.approx(1 - 2 * math.exp(-0.2) / (1 + math.exp(-0.1)))
     assert value(adult.ask(sql, epsilon=500.0)) == 14237
     noisy = [value(adult.ask(sql, epsilon=0.1, fresh=True)) - 14237 for _ in range(400)]
@@ -207,7 +207,7 @@ def test_gaussian_and_zcdp(adult_csv, tmp_path):
 
 
 def test_nothing_is_read_or_spent_by_an_explanation(adult, monkeypatch):
-    monkeypatch.setattr(adult, "_noisy", lambda *_: pytest.fail("the data were read"))
+    monkeypatch.setattr(adult, "_noisy_lines", lambda *_: pytest.fail("the data were read"))
     text = adult.explain("SELECT AVG(hours) FROM person GROUP BY sex", epsilon=0.1).text()
     assert "costs epsilon 0.1 under add-remove neighbours" in text
     assert "The answer has 2 rows." in text
@@ -244,7 +244,7 @@ def test_no_word_of_the_database_reaches_the_analyst(adult, monkeypatch, caplog)
     for ask in (adult.explain, adult.ask):  # the cells are listed by the database before anything is charged
         with pytest.raises(NoAnswer) as raised:
             ask(by_sex, epsilon=0.1)
-        assert str(raised.value) == "the database gave no answer. Ask the owner of the data set."
+        assert str(raised.value) == "the database gave no answer. Ask the data owner."
     assert adult.balance().lifetime.spent == Cost.pure(0)
     with pytest.raises(NoAnswer, match="stays charged"):
         adult.ask("SELECT COUNT(*) FROM person", epsilon=0.1)
@@ -288,7 +288,7 @@ def test_64_clients_cannot_overspend_through_the_gateway(adult_csv, tmp_path):
         assert not problems
         assert len(given) == 320
         assert len(refused) == 320
-        assert gateway.balance().left == Cost.pure(0)
+        assert gateway.balance().remaining == Cost.pure(0)
         report = gateway.ledger.verify("adult")
         assert report.holds
         assert report.answers == 320

@@ -18,7 +18,7 @@ from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
 from celosia.gateway.ledger import Ledger, books, ledger
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.noising import Share
+from celosia.gateway.noise import NumberNoise
 
 pytest.importorskip("uvicorn")
 pytestmark = pytest.mark.xdist_group("gateway-pages")
@@ -60,8 +60,8 @@ def served(tmp_path_factory, serve_long):
     with pytest.MonkeyPatch.context() as patch:
         for module in (books, ledger):
             patch.setattr(module, "datetime", Clock)
-        patch.setattr(Share, "add", lambda _, values: [float(value) for value in values])
-        patch.setattr(Share, "choose", lambda *_: 45.0)
+        patch.setattr(NumberNoise, "add", lambda _, values: [float(value) for value in values])
+        patch.setattr(NumberNoise, "choose", lambda *_: 45.0)
         with closing(Gateway(facts, Ledger.create(place / "ledger.db"), grid=0)) as gateway:
             gateway.ask(QUESTION, epsilon=0.5, analyst="ana")
             yield serve_long(create(gateway, keys)), held

@@ -12,7 +12,7 @@ from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.site.wording import words
+from celosia.gateway.site.translations import words
 
 pytest.importorskip("uvicorn")
 pytestmark = pytest.mark.xdist_group("gateway-pages")

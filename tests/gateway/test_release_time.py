@@ -53,7 +53,7 @@ def test_nothing_is_shown_before_its_release(kind, tmp_path, monkeypatch):
             lines = [line["kind"] for line in client.get("/api/history").json()]
             kinds = [entry.kind for entry in gateway.ledger.history("t", "eve")]
             with pytest.raises(InputError, match="has no answer"):
-                gateway.ledger.answered("t", charge.seq)
+                gateway.ledger.stored_answer("t", charge.seq)
             assert gateway.ledger.verify("t").answers == 0
         finally:
             release.set()

@@ -147,7 +147,7 @@ def test_page_explains_asks_and_shows_history(served):
     assert "<script" not in page
     form = {"token": token, "sql": "SELECT sex, COUNT(*) FROM person GROUP BY sex", "cost": "0,2"}
     explained = client.post("/ask", data={**form, "do": "explain"}).text
-    assert "This question costs epsilon 0.2" in explained
+    assert "This query costs epsilon 0.2" in explained
     assert gateway.balance("ana").lifetime.spent.loss == 0
     asked = client.post("/ask", data={**form, "do": "ask"}, follow_redirects=True).text
     assert '<th scope="col">sex</th>' in asked
@@ -213,7 +213,7 @@ def test_the_page_is_in_the_language_asked_for(served, language, word):
     assert f'<html lang="{language}">' in client.get("/").text, "it is remembered"
     token = re.search(r'name="token" value="([^"]+)"', page).group(1)
     refused = client.post("/ask", data={"token": token, "sql": "DELETE FROM person", "cost": "1"}).text
-    said = {"en": "Only questions are answered", "es": "Solo se responden preguntas", "ca": "Només es responen"}
+    said = {"en": "Only queries are answered", "es": "Solo se responden consultas", "ca": "Només es responen"}
     assert said[language] in refused
 
 

@@ -13,8 +13,8 @@ from jinja2 import nodes
 
 import celosia.gateway
 from celosia.errors import InputError, Message, UnknownName
-from celosia.gateway.site.refusals import translated
-from celosia.gateway.site.wording import words
+from celosia.gateway.site.refusals import translate_refusal
+from celosia.gateway.site.translations import words
 from celosia.show.look import LANGUAGES
 from celosia.show.messages import catalogue, translate
 
@@ -68,7 +68,7 @@ def test_templates_hold_no_text_of_their_own():
 # Refusals.
 
 RAISED = ("Refused", "BudgetError", "NoAnswer", "Unavailable")
-ASKING = ("gateway.py", "noising.py", "metadata.py", "site/site.py", "site/view.py")
+ASKING = ("gateway.py", "noise.py", "metadata.py", "site/site.py", "site/view.py")
 NOT_SHOWN = {
     "there is no file {}.",
     "cannot read the data set {}: {}.",
@@ -135,19 +135,19 @@ def test_a_message_with_parameters_is_translated(template):
 
 
 def test_parameters_that_are_messages_are_translated_too():
-    assert translated(UnknownName.of("table in this data set", "vist", ["visit", "visits"]), "ca").text.endswith(
+    assert translate_refusal(UnknownName.of("table in this data set", "vist", ["visit", "visits"]), "ca").text.endswith(
         "Volíeu dir 'visit' o 'visits'?"
     )
 
 
 def test_what_a_user_typed_is_not_translated():
     refusal = UnknownName.of("table in this data set", "ledger", [])
-    assert "'ledger'" in translated(refusal, "es").text
+    assert "'ledger'" in translate_refusal(refusal, "es").text
 
 
 def test_a_message_without_translation_is_marked_as_english():
-    assert translated(InputError("Something new."), "es") == ("Something new.", "en")
-    assert translated(InputError("Something new."), "en") == ("Something new.", "")
+    assert translate_refusal(InputError("Something new."), "es") == ("Something new.", "en")
+    assert translate_refusal(InputError("Something new."), "en") == ("Something new.", "")
 
 
 def test_no_translated_message_has_gone_from_the_source():

@@ -15,7 +15,7 @@ from celosia.gateway.answer import Answer, answer_csv
 from celosia.gateway.gateway import GRID, STEP_PER_PERSON_TIME, Gateway
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.noising import Share
+from celosia.gateway.noise import NumberNoise
 from celosia.gateway.sql.plan import DISTINCT_SECONDS, GROUP_SECONDS
 from celosia.kernels.budget.cost import Cost
 
@@ -46,8 +46,8 @@ def gateway_over(tmp_path, rows, *, grid=0.0):
 
 def test_a_hidden_group_gets_one_number_with_noise(tmp_path, monkeypatch):
     drawn = []
-    add = Share.add
-    monkeypatch.setattr(Share, "add", lambda self, values: drawn.append(len(values)) or add(self, values))
+    add = NumberNoise.add
+    monkeypatch.setattr(NumberNoise, "add", lambda self, values: drawn.append(len(values)) or add(self, values))
     with closing(gateway_over(tmp_path, 100)) as gateway:
         for least, groups in ((1_000_000, 0), (0, 100)):
             drawn.clear()

@@ -34,17 +34,17 @@ def test_draws_have_the_stated_variance_and_interval(mechanism):
     assert abs(found - 1.3 * mean) > error
     low, high = mechanism.interval(0, 0.9)
     inside = np.mean((draws >= low) & (draws <= high))
-    assert inside == pytest.approx(mechanism.within(high), abs=0.012)
+    assert inside == pytest.approx(mechanism.coverage(high), abs=0.012)
     assert inside > 0.888
 
 
 def test_lecture_values():
     assert Laplace(epsilon=0.1).scale() == 10
     assert Laplace(epsilon=0.1 / 4).scale() == pytest.approx(40)
-    assert Laplace(epsilon=0.1).within(1) == pytest.approx(1 - math.exp(-0.1))
+    assert Laplace(epsilon=0.1).coverage(1) == pytest.approx(1 - math.exp(-0.1))
     assert Laplace(epsilon=0.1).cost() == celosia.kernels.budget.cost.Cost.pure(0.1)
     for epsilon in (0.1, 0.5, 1, 3):  # density at 0 is epsilon / 2: within a tiny t about epsilon t
-        assert Laplace(epsilon=epsilon).within(1e-6) == pytest.approx(epsilon * 1e-6, rel=1e-3)
+        assert Laplace(epsilon=epsilon).coverage(1e-6) == pytest.approx(epsilon * 1e-6, rel=1e-3)
 
 
 def test_a_single_number_and_whole_numbers():

@@ -124,7 +124,7 @@ def test_an_answer_is_shown_as_the_ledger_keeps_it(project):
     answer = gateway.ask(
         'SELECT "sex", COUNT(*) AS n, MEDIAN(age) AS middle FROM data GROUP BY "sex"', epsilon=1.5, analyst=ANALYST
     )
-    view = answer_view(gateway.ledger.answered("people", answer.charge), answer.charge)
+    view = answer_view(gateway.ledger.stored_answer("people", answer.charge), answer.charge)
     assert view.columns == ("sex", "n", "middle")
     for cells, row in zip(view.rows, answer.rows, strict=True):
         assert (cells[0].value, cells[0].noisy) == (row["sex"], False)

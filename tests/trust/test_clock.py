@@ -43,7 +43,7 @@ def test_a_budget_stays_spent(jumping, tmp_path):
     times = [entry.at for entry in ledger.history("d")]
     assert times != sorted(times), "the clock did jump"
     assert ledger.verify("d").holds
-    assert ledger.balance("d").left == Cost.pure(0)
+    assert ledger.balance("d").remaining == Cost.pure(0)
     ledger.close()
 
 

@@ -1,4 +1,4 @@
-"""The query gateway: SQL questions, answers with noise, and a budget that cannot be overspent."""
+"""The query gateway: SQL queries, answers with noise, and a budget that cannot be overspent."""
 
 from __future__ import annotations
 

@@ -1,19 +1,55 @@
-"""What an analyst gets: values with standard error and interval, what it cost, and what is left."""
+"""Answers: noisy values with standard error and interval, their cost, and what is left of the budget."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
-from celosia.gateway.noising import Noising
-from celosia.gateway.sql.after import After, Cell
+from celosia.gateway.noise import NoisePlan
+from celosia.gateway.sql.after import After, Cell, Scalar
 from celosia.gateway.sql.plan import Number, Output, Plan
 from celosia.kernels.budget.cost import Cost
 
+Key = tuple[Scalar, ...]
+"""Values of the columns of GROUP BY, which identify a cell."""
+Line = tuple[Key, Sequence[float]]
+"""A cell and its noisy numbers, in the order of the plan."""
 LEVEL = 0.95
 _COUNTS = ("rows", "present", "persons", "distinct")
+
+
+class Noisy(TypedDict):
+    """A noisy value: with standard error and interval, with a rank error (a quantile), or unanswerable (None)."""
+
+    value: Scalar
+    error: NotRequired[float]
+    low: NotRequired[float]
+    high: NotRequired[float]
+    ranks: NotRequired[int]
+    status: NotRequired[str]
+    reason: NotRequired[str]
+
+
+Entry = Scalar | Noisy
+"""One value of an answer; a key and a truth value are exact."""
+
+
+class Body(TypedDict):
+    """An answer as the ledger stores it."""
+
+    columns: list[str]
+    rows: list[dict[str, Entry]]
+    notes: list[str]
+
+
+class AnswerData(Body):
+    """An answer as plain data, with its cost."""
+
+    cost: dict[str, float]
+    left: dict[str, float]
+    stored: bool
 
 
 @dataclass(frozen=True)
@@ -21,7 +57,7 @@ class Answer:
     """Rows of noisy values; ``cost`` is what this request was charged, nothing when the answer was stored."""
 
     columns: tuple[str, ...]
-    rows: tuple[Mapping[str, Any], ...]
+    rows: tuple[Mapping[str, Entry], ...]
     cost: Cost
     left: Cost
     stored: bool = False
@@ -30,32 +66,32 @@ class Answer:
     """The line of the ledger that paid for it."""
 
     def value(self, column: str | None = None, row: int = 0) -> Any:
-        """One value of the answer: the last column of the first row unless told otherwise."""
+        """Return one value of the answer, by default of the last column and the first row."""
         entry = self.rows[row][column or self.columns[-1]]
-        return entry["value"] if isinstance(entry, Mapping) else entry
+        return entry["value"] if isinstance(entry, dict) else entry
 
-    def body(self) -> dict[str, Any]:
-        """What is stored in the ledger and given again to whoever asks the same."""
+    def body(self) -> Body:
+        """Return the answer as the ledger stores it, to return it when the same query is asked again."""
         return {"columns": list(self.columns), "rows": [dict(row) for row in self.rows], "notes": list(self.notes)}
 
-    def data(self) -> dict[str, Any]:
-        """The whole answer as plain data."""
-        return {**self.body(), "cost": shown_cost(self.cost), "left": shown_cost(self.left), "stored": self.stored}
+    def data(self) -> AnswerData:
+        """Return the answer with its cost as plain data."""
+        return {**self.body(), "cost": cost_data(self.cost), "left": cost_data(self.left), "stored": self.stored}
 
     @classmethod
-    def again(cls, body: Mapping[str, Any], left: Cost, charge: int = 0) -> Answer:
-        """The stored answer to the same question, at no cost."""
+    def of_stored(cls, body: Body, left: Cost, charge: int = 0) -> Answer:
+        """Return the stored answer to the same query, at no cost."""
         nothing = Cost(left.measure, 0, 0)
         return cls(tuple(body["columns"]), tuple(body["rows"]), nothing, left, True, tuple(body["notes"]), charge)
 
 
-def cell_text(cell: Any) -> str:
-    """One value with its interval for people, with as many digits as its error deserves.
+def cell_text(cell: Entry) -> str:
+    """Return one value with its interval as text, with as many digits as its error deserves.
 
     >>> cell_text({"value": 48.29087262, "error": 1.2, "low": 44.6688, "high": 51.5342})
     '48.29 (44.67 to 51.53)'
     """
-    if not isinstance(cell, Mapping):
+    if not isinstance(cell, dict):
         return str(cell)
     if cell["value"] is None:
         return "unanswerable"
@@ -67,8 +103,8 @@ def cell_text(cell: Any) -> str:
     return f"{cell['value']:.{places}f} ({cell['low']:.{places}f} to {cell['high']:.{places}f})"
 
 
-def decimals(cell: Mapping[str, Any]) -> int:
-    """How many decimals of a noisy number its error deserves.
+def decimals(cell: Noisy) -> int:
+    """Return how many decimals of a noisy number its error deserves.
 
     >>> decimals({"value": 48.29087262, "error": 1.2}), decimals({"value": 3, "error": 0.5})
     (2, 0)
@@ -89,15 +125,15 @@ class Bar:
     high: float
 
 
-def error_bars(answer: Answer) -> dict[str, tuple[Bar, ...]]:
-    """For each column of noisy numbers, its rows with their intervals; rows without one are left out."""
-    keys = [name for name in answer.columns if not any(isinstance(row[name], Mapping) for row in answer.rows)]
+def error_bars(columns: Sequence[str], rows: Sequence[Mapping[str, Entry]]) -> dict[str, tuple[Bar, ...]]:
+    """Return the intervals of each column of noisy numbers; rows without an interval are left out."""
+    keys = [name for name in columns if not any(isinstance(row[name], dict) for row in rows)]
     by_column: dict[str, tuple[Bar, ...]] = {}
-    for name in answer.columns:
+    for name in columns:
         bars = []
-        for row in answer.rows:
+        for row in rows:
             cell = row[name]
-            if isinstance(cell, Mapping) and cell["value"] is not None and "low" in cell:
+            if isinstance(cell, dict) and cell["value"] is not None and "low" in cell:
                 label = ", ".join(str(row[key]) for key in keys) or name
                 bars.append(Bar(label, float(cell["value"]), float(cell["low"]), float(cell["high"])))
         if bars:
@@ -106,14 +142,14 @@ def error_bars(answer: Answer) -> dict[str, tuple[Bar, ...]]:
 
 
 def answer_csv(answer: Answer) -> str:
-    """The answer as a CSV file: a noisy number has its standard error and the ends of its interval beside it."""
+    """Return the answer as CSV, with the standard error and interval of each noisy number in columns of their own."""
     import csv
     import io
 
     extras = ("error", "low", "high", "ranks")
     wide: list[tuple[str, str | None]] = []
     for name in answer.columns:
-        cells = [row[name] for row in answer.rows if isinstance(row[name], Mapping)]
+        cells = [cell for cell in (row[name] for row in answer.rows) if isinstance(cell, dict)]
         wide += [(name, None), *((name, key) for key in extras if any(key in cell for cell in cells))]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -123,12 +159,12 @@ def answer_csv(answer: Answer) -> str:
     return out.getvalue()
 
 
-def _csv_cell(cell: Any, key: str | None) -> Any:
-    if isinstance(cell, Mapping):
-        cell = cell.get(key or "value")
-    elif key is not None:
-        return ""
-    return _plain_text(cell) if isinstance(cell, str) else cell
+def _csv_cell(cell: Entry, key: str | None) -> object:
+    if not isinstance(cell, dict):
+        value: object = cell if key is None else ""
+    else:
+        value = cell.get(key or "value")
+    return _plain_text(value) if isinstance(value, str) else value
 
 
 def _plain_text(text: str) -> str:
@@ -136,47 +172,44 @@ def _plain_text(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def shown_cost(cost: Cost) -> dict[str, float]:
-    """A cost as plain data, by the names of its measure."""
+def cost_data(cost: Cost) -> dict[str, float]:
+    """Return a cost as plain data, by the names of its measure."""
     name = "rho" if cost.measure == "zcdp" else "epsilon"
     return {name: cost.loss} | ({"delta": cost.delta} if cost.measure != "pure" else {})
 
 
-def finish(plan: Plan, noising: Noising, lines: Sequence[tuple[tuple[Any, ...], Sequence[float]]]) -> tuple[Any, ...]:
+def finish(plan: Plan, noise_plan: NoisePlan, lines: Sequence[Line]) -> tuple[dict[str, Entry], ...]:
     """Turn noisy lines into rows of the answer: outputs with errors, HAVING, ORDER BY, LIMIT."""
-    cells = [_cell(noising, keys, numbers, 1) for keys, numbers in lines]
+    cells = [_cell(noise_plan, keys, numbers, 1) for keys, numbers in lines]
     if plan.having is not None:
         cells = [cell for cell in cells if plan.having.value(cell) is True]
     for after, descending in reversed(plan.order):
         cells.sort(key=lambda cell: _sortable(after.value(cell)), reverse=descending)
     cells = cells[: plan.limit]
-    return tuple({out.name: _shown(plan, noising, out, cell) for out in plan.outputs} for cell in cells)
+    return tuple({out.name: _entry(plan, noise_plan, out, cell) for out in plan.outputs} for cell in cells)
 
 
-def _cell(noising: Noising, keys: tuple[Any, ...], numbers: Sequence[float | None], several: int) -> Cell:
-    """A line whose intervals hold together with the stated level when an output reads ``several`` numbers."""
+def _cell(noise_plan: NoisePlan, keys: Key, numbers: Sequence[float | None], several: int) -> Cell:
+    """Return a line whose intervals hold jointly with the stated level when an output reads ``several`` numbers."""
     level = 1 - (1 - LEVEL) / several
-    shares = noising.shares
-    return Cell(
-        keys, tuple(numbers), tuple(share.variance for share in shares), tuple(share.half(level) for share in shares)
-    )
+    variances = tuple(number.variance for number in noise_plan.numbers)
+    return Cell(keys, tuple(numbers), variances, tuple(number.half_width(level) for number in noise_plan.numbers))
 
 
-def _shown(plan: Plan, noising: Noising, output: Output, cell: Cell) -> Any:
-    if output.kind == "key":
-        return output.after.value(cell)
+def _entry(plan: Plan, noise_plan: NoisePlan, output: Output, cell: Cell) -> Entry:
     value = output.after.value(cell)
-    if isinstance(value, bool | str):
+    if output.kind == "key" or isinstance(value, bool | str):
         return value
-    entry: dict[str, Any] = {"value": _tidy(value)}
     if value is None:
-        return {**entry, "status": "unanswerable", "reason": "too few records for the noise, or a division by zero"}
+        reason = "too few records for the noise, or a division by zero"
+        return {"value": None, "status": "unanswerable", "reason": reason}
+    entry: Noisy = {"value": _tidy(value)}
     indices = output.after.indices()
-    ranked = [noising.shares[i] for i in indices if plan.numbers[i].kind == "quantile"]
-    if ranked:
-        return {**entry, "ranks": math.ceil(max(share.rank_error(LEVEL) for share in ranked))}
+    quantiles = [noise_plan.numbers[i] for i in indices if plan.numbers[i].kind == "quantile"]
+    if quantiles:
+        return {**entry, "ranks": math.ceil(max(quantile.rank_error(LEVEL) for quantile in quantiles))}
     variance = output.after.variance(cell)
-    wide = _cell(noising, cell.keys, cell.numbers, max(len(indices), 1))
+    wide = _cell(noise_plan, cell.keys, cell.numbers, max(len(indices), 1))
     interval = output.after.interval(wide)
     if variance is not None:
         entry["error"] = math.sqrt(variance)
@@ -184,20 +217,20 @@ def _shown(plan: Plan, noising: Noising, output: Output, cell: Cell) -> Any:
         low, high = interval
         if _is_count(output.after, plan.numbers):
             low, high = max(low, 0), max(high, 0)
-        # a noisy count may be negative: the interval is widened to the number that it stands beside
+        # a noisy count may be negative: the interval is widened until it covers the number
         entry |= {"low": _tidy(min(low, value)), "high": _tidy(max(high, value))}
     return entry
 
 
 def _is_count(after: After, numbers: Sequence[Number]) -> bool:
-    return after.op == "number" and numbers[after.constants[0]].kind in _COUNTS
+    return after.op == "number" and numbers[after.place].kind in _COUNTS
 
 
-def _tidy(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
+def _tidy(value: float) -> float:
+    return int(value) if abs(value) < 2**53 and float(value).is_integer() else value
 
 
-def _sortable(value: Any) -> tuple[int, float, str]:
+def _sortable(value: Scalar) -> tuple[int, float, str]:
     if value is None:
         return (2, 0.0, "")
     return (1, 0.0, value) if isinstance(value, str) else (0, float(value), "")

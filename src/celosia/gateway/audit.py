@@ -1,6 +1,6 @@
-"""Find differencing attacks in a log of plain SQL: pairs of questions whose row sets differ by one person.
+"""Find differencing attacks in a log of plain SQL: pairs of queries whose row sets differ by one person.
 
-For the owner of the data: it reads the data exactly and spends nothing, so its findings must not reach analysts.
+For the data owner: it reads the data exactly and spends nothing, so its findings must not reach analysts.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from celosia.errors import CelosiaError
 from celosia.gateway.databases import Database
@@ -26,7 +26,7 @@ BATCH = 200
 
 @dataclass(frozen=True)
 class Pair:
-    """Two questions of the log (counted from 0) and by how many persons their row sets differ."""
+    """Two queries of the log (counted from 0) and by how many persons their row sets differ."""
 
     first: int
     second: int
@@ -35,7 +35,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the audit found: close pairs, questions about few persons, and what could not be examined and why."""
+    """Result of an audit: close pairs, queries about few persons, and statements that could not be read (and why)."""
 
     pairs: tuple[Pair, ...]
     small: tuple[tuple[int, int], ...]
@@ -43,7 +43,7 @@ class Finding:
 
 
 @dataclass
-class _Asked:
+class _Query:
     place: int
     table: str
     condition: str
@@ -51,35 +51,34 @@ class _Asked:
 
 
 def audit(log: Sequence[str], facts: DatasetFacts, database: Database, *, closer_than: int = 2) -> Finding:
-    """Compare all questions of a log about the same table.
+    """Compare all queries of a log about the same table.
 
-    One scan per table: each person gets the pattern of the questions whose rows include them; the sizes of all
-    symmetric
+    One scan per table: each person gets the pattern of the queries whose rows include them; the sizes of all symmetric
     differences follow from the counts of the patterns.
     """
-    asked, skipped = [], []
+    queries, skipped = [], []
     for place, sql in enumerate(log):
         try:
-            asked.append(_read(place, sql, facts, database))
+            queries.append(_read(place, sql, facts, database))
         except CelosiaError as problem:
             skipped.append((place, str(problem)))
     pairs: list[Pair] = []
     small: list[tuple[int, int]] = []
-    for table in sorted({question.table for question in asked}):
-        same = [question for question in asked if question.table == table]
+    for table in sorted({query.table for query in queries}):
+        same = [query for query in queries if query.table == table]
         if len(same) > BATCH:
-            skipped += [(question.place, f"more than {BATCH} questions about one table") for question in same[BATCH:]]
+            skipped += [(query.place, f"more than {BATCH} queries about one table") for query in same[BATCH:]]
             same = same[:BATCH]
-        apart, sizes = _compare(same, database)
-        for i, question in enumerate(same):
+        differences, sizes = _compare(same, database)
+        for i, query in enumerate(same):
             if 0 < sizes[i] < closer_than:
-                small.append((question.place, int(sizes[i])))
-            near = [j for j in range(i) if 0 < apart[i][j] < closer_than]
-            pairs.extend(Pair(same[j].place, question.place, int(apart[i][j])) for j in near)
+                small.append((query.place, int(sizes[i])))
+            near = [j for j in range(i) if 0 < differences[i][j] < closer_than]
+            pairs.extend(Pair(same[j].place, query.place, int(differences[i][j])) for j in near)
     return Finding(tuple(sorted(pairs, key=lambda p: (p.persons, p.first))), tuple(small), tuple(skipped))
 
 
-def _read(place: int, sql: str, facts: DatasetFacts, database: Database) -> _Asked:
+def _read(place: int, sql: str, facts: DatasetFacts, database: Database) -> _Query:
     select: exp.Select = parse(sql)
     dialect = cast("Dialect", database.dialect)
     physical = {name: database.name(name, table) for name, table in facts.tables.items()}
@@ -89,10 +88,10 @@ def _read(place: int, sql: str, facts: DatasetFacts, database: Database) -> _Ask
     rows = RowExpressions(scope.resolve, dialect)
     condition = rows.condition(where.this).sql if where is not None else "TRUE"
     tables = " ".join(f"{source.join} {source.name} {source.on}" for source in scope.sources)
-    return _Asked(place, tables, condition, scope)
+    return _Query(place, tables, condition, scope)
 
 
-def _compare(same: list[_Asked], database: Database) -> tuple[list[list[int]], list[int]]:
+def _compare(same: list[_Query], database: Database) -> tuple[list[list[int]], list[int]]:
     import numpy as np
 
     rows = database.rows(_patterns(same))
@@ -100,30 +99,29 @@ def _compare(same: list[_Asked], database: Database) -> tuple[list[list[int]], l
     counts = np.array([row[-1] for row in rows], dtype=np.int64)
     both = bits.T @ (bits * counts[:, None])
     sizes = np.diag(both)
-    differ: Any = sizes[:, None] + sizes[None, :] - 2 * both
-    return differ.tolist(), sizes.tolist()
+    differences = sizes[:, None] + sizes[None, :] - 2 * both
+    return differences.tolist(), sizes.tolist()
 
 
-def _patterns(same: list[_Asked]) -> str:
-    """One row per pattern of membership: a person belongs to a question when any of their rows does."""
-    layers = []
+def _patterns(same: list[_Query]) -> str:
+    """Return the SQL that counts persons per pattern; a person belongs to a query when any of their rows does."""
     person = same[0].scope.person
     base = same[0].scope.sources
     tables = f"{base[0].name} AS {base[0].alias}"
     tables += "".join(f" {s.join} {s.name} AS {s.alias} ON {s.on}" for s in base[1:])
-    # each question was compiled with its own inner names, so each reads its columns in a layer of its own
-    bits = ", ".join(f"{_inlined(question)} AS b{i}" for i, question in enumerate(same))
-    layers.append(f"SELECT {bits}{f', {person} AS p' if person else ''} FROM {tables}")  # noqa: S608
+    # each query was compiled with its own inner names, so each reads its columns in a layer of its own
+    bits = ", ".join(f"{_bit(query)} AS b{i}" for i, query in enumerate(same))
+    inner = f"SELECT {bits}{f', {person} AS p' if person else ''} FROM {tables}"  # noqa: S608
     names = [f"b{i}" for i in range(len(same))]
     if person:
         sums = ", ".join(f"MAX({name}) AS {name}" for name in names)
-        layers.append(f"SELECT {sums} FROM ({layers[-1]}) AS r WHERE p IS NOT NULL GROUP BY p")  # noqa: S608
+        inner = f"SELECT {sums} FROM ({inner}) AS r WHERE p IS NOT NULL GROUP BY p"  # noqa: S608
     listed = ", ".join(names)
-    return f"SELECT {listed}, COUNT(*) FROM ({layers[-1]}) AS q GROUP BY {listed}"  # noqa: S608
+    return f"SELECT {listed}, COUNT(*) FROM ({inner}) AS q GROUP BY {listed}"  # noqa: S608
 
 
-def _inlined(question: _Asked) -> str:
-    """The condition with the columns read in place; a text of the question may look like an inner name and stays."""
-    reads = {inner: f"({sql})" for sql, inner in question.scope.reads}
-    condition = re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"", lambda token: reads.get(token[0], token[0]), question.condition)
+def _bit(query: _Query) -> str:
+    """Return the condition as 0 or 1, reading columns in place; texts that look like an inner name stay as they are."""
+    reads = {inner: f"({sql})" for sql, inner in query.scope.reads}
+    condition = re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"", lambda token: reads.get(token[0], token[0]), query.condition)
     return f"CASE WHEN {condition} THEN 1 ELSE 0 END"

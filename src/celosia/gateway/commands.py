@@ -1,4 +1,4 @@
-"""What the command line does with the gateway, as plain functions: init, ask, explain, serve, keys, verify, audit."""
+"""Functions behind the commands of the gateway: init, ask, explain, serve, keys, verify and audit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from celosia import files
 from celosia.data.io.database import shown
 from celosia.errors import InputError
-from celosia.gateway.answer import Answer, cell_text
+from celosia.gateway.answer import Answer, cell_text, cost_data
 from celosia.gateway.audit import Finding, audit
 from celosia.gateway.databases import open_database
 from celosia.gateway.explain import Explanation
@@ -25,9 +25,9 @@ WAITING = 5.0
 
 
 def init(dataset: str | Path, *, ledger: str | Path | None = None, keys: str | Path | None = None) -> list[str]:
-    """Make what a data set needs and say what was made: the ledger, its lifetime total in it, and the file of keys.
+    """Create the ledger, the budget of the data set in it and the file of keys; return the names of what was created.
 
-    What is there already stays. The total binds for good, so the declaration is first checked against the data.
+    What exists stays. The total binds for good, so the declaration is first checked against the data.
     """
     from celosia.gateway.keys import Keys
 
@@ -37,10 +37,10 @@ def init(dataset: str | Path, *, ledger: str | Path | None = None, keys: str | P
     if not LEDGER.exists(place):
         LEDGER.create(place)
         created.append(f"ledger {shown(str(place))}")
-    with closing(Ledger(place)) as opened:
-        if facts.name not in opened.datasets():
+    with closing(Ledger(place)) as book:
+        if facts.name not in book.datasets():
             created.append(f"data set {facts.name!r} in the ledger")
-        opened.add(facts.name, facts.budget, facts.neighbours)
+        book.add(facts.name, facts.budget, facts.neighbours)
     if not key_file.exists():
         Keys.create(key_file)
         created.append(f"file of keys {key_file}")
@@ -60,9 +60,9 @@ def query(
     fresh: bool = False,
     explain: bool = False,
 ) -> Answer | Explanation:
-    """Answer one question about the data set that a TOML file declares, or explain it without spending.
+    """Answer one query about the data set that a TOML file declares, or explain it without spending.
 
-    The ledger is ``ledger.db`` beside the declaration unless given (a path, or the URL of a PostgreSQL database).
+    ``ledger`` is a path or the URL of a PostgreSQL database, by default ``ledger.db`` in the folder of the declaration.
     """
     facts = DatasetFacts.load(dataset)
     book = NoLedger() if explain else Ledger(ledger_of(dataset, ledger))
@@ -87,7 +87,7 @@ def serve(
 ) -> None:
     """Serve the gateway over HTTP until it is stopped. Put a TLS proxy in front and set ``secure``.
 
-    ``announce`` is told the address once it is had.
+    ``announce`` is called with the address once the server listens.
     """
     from celosia.gateway.keys import Keys
     from celosia.gateway.site.web import create
@@ -111,7 +111,7 @@ def add_key(dataset: str | Path, analyst: str, keys: str | Path | None = None) -
 
 
 def remove_key(dataset: str | Path, analyst: str, keys: str | Path | None = None) -> None:
-    """Take an analyst's key away; a gateway that is serving refuses it from now on and ends its visits."""
+    """Remove an analyst's key; a gateway that is serving refuses it from now on and ends its sessions."""
     from celosia.gateway.keys import Keys
 
     DatasetFacts.load(dataset)
@@ -119,7 +119,7 @@ def remove_key(dataset: str | Path, analyst: str, keys: str | Path | None = None
 
 
 def administrator_key(dataset: str | Path, keys: str | Path | None = None, *, remove: bool = False) -> str:
-    """Make the administrator's key and return it, or take it away: then nothing is returned."""
+    """Make the administrator's key and return it, or remove it and return the empty text."""
     from celosia.gateway.keys import Keys
 
     DatasetFacts.load(dataset)
@@ -133,8 +133,8 @@ def administrator_key(dataset: str | Path, keys: str | Path | None = None, *, re
 def verify(dataset: str | Path, ledger: str | Path | None = None, anchor: str = "") -> Verification:
     """Check the whole ledger of a data set; ``anchor`` is the head of an earlier check."""
     facts = DatasetFacts.load(dataset)
-    with closing(Ledger(ledger_of(dataset, ledger), reading=True)) as opened:
-        return opened.verify(facts.name, anchor)
+    with closing(Ledger(ledger_of(dataset, ledger), reading=True)) as book:
+        return book.verify(facts.name, anchor)
 
 
 def audit_log(log: str | Path, dataset: str | Path) -> Finding:
@@ -150,21 +150,20 @@ def audit_log(log: str | Path, dataset: str | Path) -> Finding:
 
 
 def answer_text(answer: Answer) -> str:
-    """An answer for a terminal."""
+    """Return an answer as text for a terminal."""
     lines = ["In brackets: 95 % interval.", ""]
     lines += ["  ".join(f"{name} = {cell_text(row[name])}" for name in answer.columns) for row in answer.rows]
-    cost = ", ".join(f"{name} {value:.12g}" for name, value in answer.data()["cost"].items())
-    left = ", ".join(f"{name} {value:.12g}" for name, value in answer.data()["left"].items())
+    cost, left = (", ".join(f"{k} {v:.12g}" for k, v in cost_data(each).items()) for each in (answer.cost, answer.left))
     lines.append("(answered before: this cost nothing)" if answer.stored else f"(this cost {cost})")
     lines.append(f"(left: {left})")
     return "\n".join(lines)
 
 
 def ledger_of(dataset: str | Path, ledger: str | Path | None) -> str | Path:
-    """Where the ledger is: as given, or beside the declaration."""
+    """Return the ledger that is named, by default a file in the folder of the declaration."""
     return ledger if ledger is not None else Path(dataset).parent / LEDGER_FILE
 
 
 def keys_of(dataset: str | Path, keys: str | Path | None) -> Path:
-    """Where the keys are: as given, or beside the declaration."""
+    """Return the file of keys that is named, by default one in the folder of the declaration."""
     return Path(keys) if keys is not None else Path(dataset).parent / KEYS_FILE

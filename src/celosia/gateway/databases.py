@@ -1,4 +1,4 @@
-"""Where the data lie: DuckDB over files, SQLite, PostgreSQL. Only aggregate queries of our own making go there."""
+"""Databases with the original data: DuckDB over files, SQLite, PostgreSQL. They run the generated queries only."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from celosia.data.credentials import address
 from celosia.data.io.statement import quoted
 from celosia.errors import DataError, InputError, MissingExtra
 from celosia.gateway.metadata import ColumnFacts, DatasetFacts, JoinFacts, TableFacts
 
+if TYPE_CHECKING:
+    import sqlite3
+
 SMALL = 500_000
-STEPS_PER_LOOK = 10_000
-"""SQLite looks at the clock after so many instructions: some 100 microseconds."""
+STEPS_PER_CHECK = 10_000
+"""Instructions of SQLite between two checks of the time limit: some 100 microseconds."""
 _LOG = logging.getLogger(__name__)
 
 _WHOLE = r"(TINY|SMALL|BIG|HUGE|U(TINY|SMALL|BIG))?INT(EGER)?|UINTEGER"
@@ -34,11 +37,11 @@ _PHYSICAL = {
 
 
 class NoAnswer(DataError):
-    """The database failed or took too long; the message is the same whatever happened."""
+    """Raised when the database failed or took too long; the message is the same for every cause."""
 
 
 class Database(ABC):
-    """A read-only place that answers SQL, each statement within a time limit."""
+    """A read-only database that answers SQL, each statement within a time limit."""
 
     dialect: str
 
@@ -46,12 +49,12 @@ class Database(ABC):
         self._seconds = facts.seconds
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run one query and return its rows; what the database says of a failure could hold values, so it ends here."""
+        """Run one query and return its rows; the message of a failure may hold values, so it is not passed on."""
         try:
             return self._rows(sql)
         except Exception as problem:
             _LOG.error("a statement got no answer: %s", type(problem).__name__)
-            raise NoAnswer("the database gave no answer. Ask the owner of the data set.") from None
+            raise NoAnswer("the database gave no answer. Ask the data owner.") from None
 
     @abstractmethod
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
@@ -59,15 +62,15 @@ class Database(ABC):
 
     @abstractmethod
     def types(self, source: str) -> Mapping[str, str]:
-        """Column names of a table with their physical types."""
+        """Return the column names of a table with their physical types."""
 
     @abstractmethod
     def name(self, table: str, facts: TableFacts) -> str:
-        """The name by which the table is read."""
+        """Return the name by which the table is read."""
 
     @abstractmethod
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
 
 
 class DuckDB(Database):
@@ -103,33 +106,36 @@ class DuckDB(Database):
     def _load(self, name: str, table: TableFacts) -> None:
         from celosia.data.engines.duckdb import exact_path
 
-        # Read once, at the start: a value that does not fit is then the owner's error, never an analyst's message.
+        # Read once, at the start: the data owner, never an analyst, gets the error of a value that does not fit.
         path = Path(table.source or f"{name}.csv")
         if not path.is_file():
             raise InputError(f"the table {name!r} is declared in the file {path}, which does not exist.")
         if path.suffix.lower() in (".parquet", ".pq"):
             source = f"read_parquet({literal(exact_path(path))})"
-            chosen = [quoted(column) for column in table.columns if column in self._described(source)]
+            chosen = [quoted(column) for column in table.columns if column in self._column_types(source)]
         else:
             source, chosen = self._csv(path, table)
-        # without a declared column there, all are loaded; that they lack is told when the declaration is checked
+        # if no declared column exists, all are loaded; the check of the declaration then reports the missing ones
         self._root.execute(f"CREATE TABLE {quoted(name)} AS SELECT {', '.join(chosen) or '*'} FROM {source}")  # noqa: S608
 
     def _csv(self, path: Path, table: TableFacts) -> tuple[str, list[str]]:
-        """The call that reads a CSV file, and its declared columns: texts as they stand, others in their type."""
+        """Return the call that reads a CSV file, and its declared columns: texts unchanged, others in their type."""
         from celosia.data.engines.duckdb import exact_path
 
         opening = f"read_csv({literal(exact_path(path))}, header = true, hive_partitioning = false"
-        there = self._described(f"{opening})")
-        texts = [column for column, facts in table.columns.items() if facts.type == "text" and column in there]
+        existing = self._column_types(f"{opening})")
+        texts = [column for column, facts in table.columns.items() if facts.type == "text" and column in existing]
         types = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in texts)
         source = f"{opening}, sample_size = -1{f', types = {{{types}}}' if types else ''})"
-        stored = self._described(source)
+        stored = self._column_types(source)
         declared = {column: facts for column, facts in table.columns.items() if column in stored}
-        return source, [self._fitted(source, column, facts, stored[column]) for column, facts in declared.items()]
+        return source, [self._convert(source, column, facts, stored[column]) for column, facts in declared.items()]
 
-    def _fitted(self, source: str, column: str, facts: ColumnFacts, stored: str) -> str:
-        """A column converted to its declared type, unless a value would be lost: then the check of types tells."""
+    def _convert(self, source: str, column: str, facts: ColumnFacts, stored: str) -> str:
+        """Return the SQL of a column in its declared type, or unchanged if a value would be lost.
+
+        The check of types then refuses the column.
+        """
         name = quoted(column)
         target = {"integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE"}.get(facts.type)
         if target is None or _fits(facts, stored):
@@ -138,7 +144,7 @@ class DuckDB(Database):
         lost = self._root.execute(f"SELECT COUNT({name}) - COUNT({cast}) FROM {source}").fetchone()  # noqa: S608
         return f"{cast} AS {name}" if lost == (0,) else name
 
-    def _described(self, source: str) -> dict[str, str]:
+    def _column_types(self, source: str) -> dict[str, str]:
         return {row[0]: str(row[1]) for row in self._root.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}  # noqa: S608
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
@@ -154,11 +160,11 @@ class DuckDB(Database):
             limit.cancel()
 
     def types(self, source: str) -> Mapping[str, str]:
-        """Column names and types."""
+        """Return column names and types."""
         return {row[0]: str(row[1]) for row in self.rows(f"DESCRIBE {quoted(source)}")}
 
     def name(self, table: str, facts: TableFacts) -> str:
-        """A file was loaded under the table's name; a table of a database file keeps its own."""
+        """Return the table's name for a file, which was loaded under it; a table of a database file keeps its own."""
         loaded = facts.source == "" or Path(facts.source).suffix != ""
         return table if loaded else facts.source
 
@@ -179,7 +185,7 @@ class Sqlite(Database):
             raise InputError(f"there is no SQLite file {self._path}.")
         self._local = threading.local()
 
-    def _connection(self) -> Any:
+    def _connection(self) -> sqlite3.Connection:
         import sqlite3
 
         if not hasattr(self._local, "connection"):
@@ -187,22 +193,22 @@ class Sqlite(Database):
             connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA case_sensitive_like = ON")  # as in the other engines
             connection.execute("PRAGMA trusted_schema = OFF")
-            connection.text_factory = _decoded
+            connection.text_factory = _decode
             self._local.connection = connection
-        return self._local.connection
+        return cast("sqlite3.Connection", self._local.connection)
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run one query; each thread has its own connection, which looks at the clock now and then."""
+        """Run one query; each thread has its own connection, which checks the time limit regularly."""
         connection, end = self._connection(), time.monotonic() + self._seconds
-        connection.set_progress_handler(lambda: time.monotonic() > end, STEPS_PER_LOOK)
+        connection.set_progress_handler(lambda: time.monotonic() > end, STEPS_PER_CHECK)
         return list(connection.execute(sql).fetchall())
 
     def types(self, source: str) -> Mapping[str, str]:
-        """Column names and declared types; SQLite does not enforce them, so the queries cast."""
+        """Return column names without types: SQLite does not enforce them, so the queries cast."""
         return {row[1]: "" for row in self._connection().execute(f"PRAGMA table_info({quoted(source)})")}
 
     def name(self, table: str, facts: TableFacts) -> str:
-        """The name in the database."""
+        """Return the name in the database."""
         return facts.source or table
 
     def close(self) -> None:
@@ -211,8 +217,8 @@ class Sqlite(Database):
             self._local.connection.close()
 
 
-def _decoded(raw: bytes) -> str | None:
-    """A text of SQLite, which may hold any bytes; what is no text counts as missing."""
+def _decode(raw: bytes) -> str | None:
+    """Decode a text of SQLite, which may hold any bytes; what is no text counts as missing."""
     try:
         return raw.decode()
     except UnicodeDecodeError:
@@ -239,11 +245,11 @@ class Postgres(Database):
             "statement_timeout": max(1, round(self._seconds * 1000)),
             "jit": "off",
             "enable_nestloop": "off",  # it compares all pairs of rows; the keys of joins can be hashed or sorted
-            "standard_conforming_strings": "on",  # a backslash in a literal of the question must stay one
+            "standard_conforming_strings": "on",  # a backslash in a literal of the query must stay one
         }
         options = " ".join(f"-c {name}={value}" for name, value in settings.items())
-        given = {"options": options, "client_encoding": "utf8"}
-        self._engine = sa.create_engine(url, pool_size=8, max_overflow=32, pool_pre_ping=True, connect_args=given)
+        arguments = {"options": options, "client_encoding": "utf8"}
+        self._engine = sa.create_engine(url, pool_size=8, max_overflow=32, pool_pre_ping=True, connect_args=arguments)
         try:
             ((encoding,),) = self._rows("SHOW server_encoding")
         except sa.exc.SQLAlchemyError as problem:
@@ -263,7 +269,7 @@ class Postgres(Database):
                 return list(cursor.fetchall())
 
     def types(self, source: str) -> Mapping[str, str]:
-        """Column names and types; a domain is what it is made from, an enumeration of any name is one."""
+        """Return column names and types: of a domain its base type, of any enumeration ``enum``."""
         columns = self.rows(
             "SELECT a.attname, CASE t.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN format_type(t.typbasetype, NULL) "  # noqa: S608
             "ELSE format_type(t.oid, NULL) END FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid "
@@ -272,21 +278,21 @@ class Postgres(Database):
         return {name: str(kind).upper() for name, kind in columns}
 
     def name(self, table: str, facts: TableFacts) -> str:
-        """The name in the database."""
+        """Return the name in the database."""
         return facts.source or table
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._engine.dispose()
 
 
 def open_database(facts: DatasetFacts) -> Database:
     """Open the data set's database and check the declaration against it: tables, columns, types, uniqueness."""
     with address(facts.database) as plain:
-        return _opened(facts.model_copy(update={"database": plain}))
+        return _connect(facts.model_copy(update={"database": plain}))
 
 
-def _opened(facts: DatasetFacts) -> Database:
+def _connect(facts: DatasetFacts) -> Database:
     database: Database
     if facts.database.startswith("duckdb"):
         database = DuckDB(facts)
@@ -345,10 +351,10 @@ def _fits(facts: ColumnFacts, physical: str) -> bool:
 
 
 def equality_key(physical: str, facts: ColumnFacts, dialect: str) -> str:
-    """SQL of a column as joins, persons and checks of uniqueness compare it: one equality for all three.
+    """Return the SQL of a column as joins, persons and checks of uniqueness compare it: one equality for all three.
 
-    Values stay as they are stored, because converted persons could be taken for each other. SQLite would convert
-    by the affinity of the other side, and each engine would compare by the collation of either column.
+    Values stay as they are stored, because a conversion could make two persons equal. SQLite would convert by the
+    affinity of the other side, and each engine would compare by the collation of either column.
     """
     if dialect == "sqlite":  # unary plus drops the affinity of the column
         return f"(+{physical}) COLLATE BINARY"
@@ -360,7 +366,7 @@ def equality_key(physical: str, facts: ColumnFacts, dialect: str) -> str:
 
 
 def literal(text: str) -> str:
-    """A text as SQL writes it; quotation marks are doubled, and no engine here knows another escape.
+    """Return a text as an SQL literal; quotation marks are doubled, and no engine here knows another escape.
 
     >>> literal("O'Connor")
     "'O''Connor'"
@@ -368,8 +374,8 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def plain(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Numbers of any driver as plain ones, so that keys of different engines compare equal.
+def plain(values: Iterable[Any]) -> tuple[str | bool | int | float | None, ...]:
+    """Return the values of any driver as plain ones, so that keys of different engines compare equal.
 
     >>> from decimal import Decimal
     >>> plain([Decimal(3), 3.0, "a", True])
@@ -378,10 +384,10 @@ def plain(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(_plain_value(value) for value in values)
 
 
-def _plain_value(value: Any) -> Any:
+def _plain_value(value: Any) -> str | bool | int | float | None:
     if value is None or isinstance(value, str | bool | int):
         return value
     if hasattr(value, "isoformat"):
-        return value.isoformat()
+        return str(value.isoformat())
     number = float(value)
     return int(number) if number.is_integer() else number

@@ -1,9 +1,9 @@
-"""How far each column of an answer may be off, told before anything is spent or read.
+"""Forecast of the error of each column of an answer, before anything is spent or read.
 
 The noise of every number is public, so the error of a count or a sum is known beforehand. The error of a mean or of a
-variance depends on the number of records, which nobody knows before: it is told for some sizes of a group. For each
-size the values are laid out in several ways within their declared bounds (all alike, or part of them at either end),
-and the largest error of these is told. It is the half width of the interval that such an answer would carry: every
+variance depends on the number of records, which is secret: it is computed for some sizes of a group. For each size the
+values are placed in several ways within their declared bounds (all equal, or part of them at either end), and the
+forecast is the largest error of these. It is the half width of the interval that such an answer would have: every
 number is inside its own interval with a probability that leaves 95 % for all of them together (Bonferroni), and then
 the answer is off by no more.
 """
@@ -16,21 +16,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 from celosia.gateway.answer import LEVEL
-from celosia.gateway.noising import Noising
+from celosia.gateway.noise import NoisePlan
 from celosia.gateway.sql.after import After, Cell
 from celosia.gateway.sql.plan import Number, Plan
 
 SIZES = (10, 100, 1_000, 10_000)
 """Records in a group."""
 PLACES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""Where the values lie, from the smallest to the largest that is declared."""
+"""Places of the values between the declared bounds, as a share of their distance."""
 MOST_WORK = 300_000
 """Microseconds, about: a column that would take longer has no forecast."""
 
 
 @dataclass(frozen=True)
 class AtSize:
-    """How far the answer is off in a group of so many records, with 95 %; None where there is no bound."""
+    """Error of the answer in a group of ``size`` records, with 95 %; None where there is no bound."""
 
     size: int
     half: float | None
@@ -40,9 +40,9 @@ class AtSize:
 class Forecast:
     """The error of one column of the answer.
 
-    ``exact``: no person can move it. ``fixed``: the same for every size, and then ``sizes`` has one entry. ``sized``:
-    it depends on the number of records. ``ranks``: a value of the data that is off by so many ranks. ``open``: it
-    cannot be told before.
+    ``exact``: no person can change it. ``fixed``: equal for every size, and then ``sizes`` has one entry. ``sized``:
+    it depends on the number of records. ``ranks``: a value of the data that is off by so many ranks. ``open``: there
+    is no forecast.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Forecast:
     ranks: int | None = None
 
     def data(self) -> dict[str, object]:
-        """The forecast as plain data."""
+        """Return the forecast as plain data."""
         facts: dict[str, object] = {"column": self.name, "kind": self.kind}
         if self.kind == "fixed":
             facts["half width"] = self.sizes[0].half
@@ -60,8 +60,8 @@ class Forecast:
         return facts | ({"ranks": self.ranks} if self.ranks is not None else {})
 
 
-def forecasts(plan: Plan, noising: Noising) -> tuple[Forecast, ...]:
-    """The forecast of each column that holds noisy numbers."""
+def forecasts(plan: Plan, noise_plan: NoisePlan) -> tuple[Forecast, ...]:
+    """Return the forecast of each column of noisy numbers."""
     columns = []
     work = 0
     for output in plan.outputs:
@@ -71,18 +71,18 @@ def forecasts(plan: Plan, noising: Noising) -> tuple[Forecast, ...]:
         if work > MOST_WORK or _reads_a_key(output.after):
             columns.append(Forecast(output.name, "open"))
         else:
-            columns.append(_forecast(output.name, output.after, plan, noising))
+            columns.append(_forecast(output.name, output.after, plan, noise_plan))
     return tuple(columns)
 
 
-def _forecast(name: str, after: After, plan: Plan, noising: Noising) -> Forecast:
-    shares = [noising.shares[i] for i in after.indices()]
-    ranked = [share for share in shares if share.number.kind == "quantile"]
-    if ranked:
-        return Forecast(name, "ranks", ranks=math.ceil(max(share.rank_error(LEVEL) for share in ranked)))
-    if all(share.noise is None for share in shares):
+def _forecast(name: str, after: After, plan: Plan, noise_plan: NoisePlan) -> Forecast:
+    numbers = [noise_plan.numbers[i] for i in after.indices()]
+    quantiles = [each for each in numbers if each.number.kind == "quantile"]
+    if quantiles:
+        return Forecast(name, "ranks", ranks=math.ceil(max(each.rank_error(LEVEL) for each in quantiles)))
+    if all(each.noise is None for each in numbers):
         return Forecast(name, "exact")
-    sizes = tuple(_at(size, after, plan, noising) for size in SIZES)
+    sizes = tuple(_error(size, after, plan, noise_plan) for size in SIZES)
     if all(at.half is None for at in sizes):
         return Forecast(name, "open")
     first = sizes[0].half
@@ -91,11 +91,11 @@ def _forecast(name: str, after: After, plan: Plan, noising: Noising) -> Forecast
     return Forecast(name, "sized", sizes)
 
 
-def _at(size: int, after: After, plan: Plan, noising: Noising) -> AtSize:
-    """The largest error over the ways in which the values of a group can lie."""
+def _error(size: int, after: After, plan: Plan, noise_plan: NoisePlan) -> AtSize:
+    """Return the largest error over several placements of a group's values."""
     level = 1 - (1 - LEVEL) / len(after.indices())
-    variances = tuple(share.variance for share in noising.shares)
-    halves = tuple(share.half(level) for share in noising.shares)
+    variances = tuple(each.variance for each in noise_plan.numbers)
+    halves = tuple(each.half_width(level) for each in noise_plan.numbers)
     widths = []
     for numbers in _groups(size, plan):
         cell = Cell((), numbers, variances, halves)
@@ -111,7 +111,7 @@ def _reads_a_key(after: After) -> bool:
 
 
 def _groups(size: int, plan: Plan) -> Iterator[tuple[float, ...]]:
-    """The exact numbers of groups of a size: all values alike at a place, or split between the ends."""
+    """Yield the exact numbers of groups of a size: all values equal, or split between the two bounds."""
     for place in PLACES:
         for split in (False, True):
             yield tuple(_exact(number, size, place, split=split) for number in plan.numbers)

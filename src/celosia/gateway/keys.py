@@ -1,4 +1,4 @@
-"""API keys of analysts: 256 random bits each, of which only the hash is kept."""
+"""API keys of analysts: 256 random bits each, stored as a hash only."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from celosia.errors import InputError, OutputError, UnknownName
 
 _LOG = logging.getLogger(__name__)
 ADMIN = "\x01admin"
-"""Whom the administrator's key belongs to; no analyst can have this name, which is not printable."""
+"""Name of the administrator; it is not printable, so that no analyst can have it."""
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class Keys:
     """The analysts and the hashes of their keys, in a file that only its owner can read.
 
-    The file is read again whenever it has changed, so that a key that is taken away ends where the gateway is serving.
-    While the file is missing or cannot be read nobody has a key.
+    The file is read again whenever it has changed, so that a gateway that is serving refuses a removed key. While the
+    file is missing or cannot be read, no key is valid.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -33,9 +33,9 @@ class Keys:
 
     @classmethod
     def create(cls, path: str | Path) -> Keys:
-        """Make a file in which nobody has a key yet; one that is there already is refused."""
+        """Make an empty file of keys; an existing file is refused."""
         if Path(path).exists():
-            raise OutputError(f"{str(path)!r} is there already. Give another name for a new file of keys.")
+            raise OutputError(f"{str(path)!r} exists already. Give another name for a new file of keys.")
         _write(Path(path), {})
         return cls(path)
 
@@ -50,34 +50,34 @@ class Keys:
         return self._add(ADMIN)
 
     def remove(self, analyst: str) -> None:
-        """Take an analyst's key away."""
+        """Remove an analyst's key."""
         analysts = set(_read(self._path).values()) - {ADMIN}
         if analyst not in analysts:
             raise UnknownName.of("analyst with a key", analyst, analysts)
         _write(self._path, self._without(analyst))
 
     def remove_administrator(self) -> None:
-        """Take the administrator's key away."""
+        """Remove the administrator's key."""
         if ADMIN not in _read(self._path).values():
             raise InputError("there is no administrator's key. 'celosia gateway key --admin' makes one.")
         _write(self._path, self._without(ADMIN))
 
     def analyst(self, key: str) -> str | None:
-        """Whose key it is. Looked up by its hash, so the time tells nothing about the keys that exist."""
+        """Return the analyst of a key, or None. It is found by its hash: the time reveals nothing about other keys."""
         return self.holder(digest(key))
 
     def holder(self, hashed: str) -> str | None:
-        """Which analyst's key has this hash, now."""
-        name = self._now().get(hashed)
+        """Return the analyst whose key has this hash now, or None."""
+        name = self._current().get(hashed)
         return None if name == ADMIN else name
 
     def administers(self, hashed: str) -> bool:
-        """Whether the administrator's key has this hash, now."""
-        return self._now().get(hashed) == ADMIN
+        """Return whether the administrator's key has this hash now."""
+        return self._current().get(hashed) == ADMIN
 
     def names(self) -> list[str]:
-        """The analysts who have a key now."""
-        return sorted(set(self._now().values()) - {ADMIN})
+        """Return the analysts who have a key now."""
+        return sorted(set(self._current().values()) - {ADMIN})
 
     def __len__(self) -> int:
         return len(self.names())
@@ -90,25 +90,25 @@ class Keys:
     def _without(self, analyst: str) -> dict[str, str]:
         return {hashed: name for hashed, name in _read(self._path).items() if name != analyst}
 
-    def _now(self) -> dict[str, str]:
+    def _current(self) -> dict[str, str]:
         state = _state(self._path)
         if state != self._seen:
             try:
                 analysts = _read(self._path)
             except InputError as problem:
-                _LOG.error("nobody has a key: %s", problem)
+                _LOG.error("no key is valid: %s", problem)
                 analysts = {}
             self._seen, self._analysts = state, analysts
         return self._analysts
 
 
 def digest(key: str) -> str:
-    """The hash under which a key is kept."""
+    """Return the hash under which a key is stored."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _state(path: Path) -> tuple[int, ...] | None:
-    """What changes whenever the file is replaced or written; None when it is not there."""
+    """Return numbers that change whenever the file is replaced or written; None when it does not exist."""
     try:
         status = path.stat()
     except OSError:

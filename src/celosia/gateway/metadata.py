@@ -1,8 +1,7 @@
-"""What the owner declares about a data set before anybody asks: bounds, categories, persons, joins, the budget.
+"""Declaration of a data set by its owner: bounds, categories, persons, joins and the budget.
 
-Everything here is public. The gateway believes nothing else: a column that is not declared cannot be asked
-about, a value outside
-its declared bounds is moved to the nearest bound, a value outside its declared categories counts as missing.
+Everything here is public. The gateway relies on nothing else: a column that is not declared cannot be queried, a value
+outside its declared bounds is moved to the nearest bound, a value outside its declared categories counts as missing.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import math
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -30,7 +29,7 @@ class Declared(BaseModel):
 
 
 class ColumnFacts(Declared):
-    """One column: its type and, where it shall be summed or grouped by, its bounds or categories."""
+    """One column: its type and, for sums and GROUP BY, its bounds or categories."""
 
     type: Literal["integer", "number", "text", "boolean", "date"]
     bounds: tuple[float, float] | None = Field(default=None, description="smallest and largest value")
@@ -65,7 +64,7 @@ class ColumnFacts(Declared):
         return self
 
     def values(self, most: int) -> tuple[str | int | bool, ...] | None:
-        """All values the column can take, when they are finitely many and public.
+        """Return all values the column can take when they are public and at most ``most``, otherwise None.
 
         >>> ColumnFacts(type="integer", bounds=(17, 19)).values(100)
         (17, 18, 19)
@@ -81,12 +80,14 @@ class ColumnFacts(Declared):
 
 
 class TableFacts(Declared):
-    """One table: where it is, whose rows they are, and its columns."""
+    """One table: its source, the column that identifies persons, and its columns."""
 
     source: str = Field(
         default="", description="file for DuckDB, or name in the database; the table's own name if empty"
     )
-    person: str | None = Field(default=None, description="column that says whose row it is; none: each row is a person")
+    person: str | None = Field(
+        default=None, description="column that identifies the person of a row; none: each row is a person"
+    )
     unique: bool = Field(default=False, description="each person has one row (checked when the gateway starts)")
     rows: int = Field(default=1, ge=1, le=10_000, description="most rows that one person contributes to an answer")
     public: bool = Field(default=False, description="holds no personal data, such as a list of regions")
@@ -116,7 +117,7 @@ class JoinFacts(Declared):
 
 
 class ShareFacts(Declared):
-    """What an analyst (or each, ``*``) may spend in a period."""
+    """Budget that an analyst (or each, ``*``) may spend in a period."""
 
     analyst: str = "*"
     period: Literal["life", "year", "month", "day"] = "life"
@@ -126,7 +127,7 @@ class ShareFacts(Declared):
 
 
 class DatasetFacts(Declared):
-    """A data set: its tables, who is a neighbour of whom, and the budget that binds for good."""
+    """A data set: its tables, its neighbouring relation, and the budget that binds for good."""
 
     name: str = Field(min_length=1, max_length=100)
     database: str = Field(
@@ -168,7 +169,7 @@ class DatasetFacts(Declared):
 
     @property
     def measure(self) -> Measure:
-        """How privacy loss is counted."""
+        """Measure in which privacy loss is counted."""
         return "zcdp" if self.rho is not None else "approximate" if self.delta > 0 else "pure"
 
     @property
@@ -178,13 +179,13 @@ class DatasetFacts(Declared):
 
     @property
     def budget(self) -> Cost:
-        """The lifetime total."""
+        """Lifetime total."""
         return self.cost(self.epsilon, self.rho, self.delta)
 
     def cost(self, epsilon: float | None, rho: float | None, delta: float = 0.0, shares: int = 1) -> Cost:
-        """A cost in this data set's measure; epsilon where it counts in epsilon, rho where it counts in zCDP."""
-        given, other, name = (rho, epsilon, "rho") if self.measure == "zcdp" else (epsilon, rho, "epsilon")
-        if given is None or other is not None:
+        """Return a cost in this data set's measure: in epsilon, or in rho where it counts in zCDP."""
+        loss, other, name = (rho, epsilon, "rho") if self.measure == "zcdp" else (epsilon, rho, "epsilon")
+        if loss is None or other is not None:
             raise InputError(
                 "the data set {dataset!r} counts its budget in {measure}: state the cost as {measure}.",
                 dataset=self.name,
@@ -195,7 +196,7 @@ class DatasetFacts(Declared):
                 "the data set {dataset!r} promises pure epsilon-differential privacy: there is no delta to spend.",
                 dataset=self.name,
             )
-        return Cost.of(self.measure, given, delta, shares=shares)
+        return Cost.of(self.measure, loss, delta, shares=shares)
 
     @classmethod
     def load(cls, path: str | Path) -> DatasetFacts:
@@ -219,8 +220,8 @@ class DatasetFacts(Declared):
         return facts.model_copy(update={"tables": tables})
 
     @classmethod
-    def of(cls, data: dict[str, Any]) -> DatasetFacts:
-        """Check a declaration given as plain data.
+    def of(cls, data: object) -> DatasetFacts:
+        """Validate a declaration given as plain data.
 
         >>> DatasetFacts.of({"name": "d", "epsilon": 1, "tables": {"t": {"columns": {"a": {"type": "text"}}}}}).measure
         'pure'
@@ -234,24 +235,24 @@ class DatasetFacts(Declared):
             raise PolicyError(f"the declaration of the data set is wrong at {where or 'the top'}: {message}.") from None
 
     def table(self, name: str) -> tuple[str, TableFacts]:
-        """The declared table of that name, whatever its case."""
+        """Return the declared table of a name in any case."""
         for declared, facts in self.tables.items():
             if declared.lower() == name.lower():
                 return declared, facts
         raise UnknownName.of("table in this data set", name, self.tables)
 
     def column(self, name: str) -> ColumnFacts:
-        """The declared column of a ``table.column`` name."""
+        """Return the declared column of a ``table.column`` name."""
         table, _, column = name.partition(".")
         return self.tables[table].columns[column]
 
-    def joined(self, left: str, right: str) -> bool:
-        """Tell whether two ``table.column`` names may be joined."""
+    def can_join(self, left: str, right: str) -> bool:
+        """Return whether two ``table.column`` names may be joined."""
         return any({left, right} == {join.left, join.right} for join in self.joins)
 
 
 def is_date(text: str) -> bool:
-    """Tell whether a text is a day written as year-month-day.
+    """Return whether a text is a day written as year-month-day.
 
     >>> is_date("2026-11-15"), is_date("yesterday")
     (True, False)

@@ -37,7 +37,7 @@ class _Additive(Mechanism):
         """Return the variance of each number."""
         return self.noise().variance
 
-    def within(self, t: float) -> float:
+    def coverage(self, t: float) -> float:
         """Return the probability that a number is off by at most ``t``, before a query is asked."""
         return self.noise().within(t)
 
@@ -92,7 +92,7 @@ class Laplace(_Pure):
     References: Dwork, McSherry, Nissim & Smith (2006).
 
     >>> mechanism = Laplace(epsilon=0.1)
-    >>> mechanism.scale(), mechanism.variance(), round(mechanism.within(30), 2)
+    >>> mechanism.scale(), mechanism.variance(), round(mechanism.coverage(30), 2)
     (10.0, 200.0, 0.95)
     """
 

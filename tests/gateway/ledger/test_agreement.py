@@ -111,7 +111,7 @@ def use(path: Path) -> list[str]:
     attempt(lambda: charge(ledger, "q1"))
     attempt(lambda: ledger.balance("d", "eve"))
     attempt(lambda: ledger.history("d", "eve", 20))
-    attempt(lambda: ledger.answered("d", 3))
+    attempt(lambda: ledger.stored_answer("d", 3))
     attempt(lambda: ledger.paid_for("d", "eve", 3))
     attempt(ledger.datasets)
     attempt(lambda: ledger.spenders("d"))

@@ -117,5 +117,5 @@ def test_processes_that_race_cannot_overspend(ledger_url: str):
     report = ledger.verify("d")
     assert report.holds, report.problem
     assert report.charges == 100
-    assert ledger.balance("d").left == Cost.pure(0)
+    assert ledger.balance("d").remaining == Cost.pure(0)
     ledger.close()

@@ -23,7 +23,7 @@ def test_ten_tenths_fit_and_the_eleventh_does_not(ledger: Ledger):
         granted = tenth(ledger, f"q{i}")
         assert isinstance(granted, Granted)
         ledger.answer(granted, {"value": i})
-    assert ledger.balance("d").left == Cost.pure(0)
+    assert ledger.balance("d").remaining == Cost.pure(0)
     with pytest.raises(BudgetError, match=r"costs epsilon 0.1, epsilon 0 of epsilon 1 is left"):
         tenth(ledger, "one more")
     report = ledger.verify("d")
@@ -45,11 +45,11 @@ def test_the_same_question_costs_nothing_again_unless_fresh(ledger: Ledger):
     ledger.answer(first, {"value": 42})
     again = tenth(ledger, "same", analyst="berta")
     assert again == Stored({"value": 42}, Cost.pure(0.9), first.seq)
-    assert ledger.answered("d", first.seq) == {"value": 42}
+    assert ledger.stored_answer("d", first.seq) == {"value": 42}
     with pytest.raises(InputError, match="no answer to the charge number 99"):
-        ledger.answered("d", 99)
+        ledger.stored_answer("d", 99)
     assert isinstance(tenth(ledger, "same", fresh=True), Granted)
-    assert ledger.balance("d").left == Cost.pure(0.8)
+    assert ledger.balance("d").remaining == Cost.pure(0.8)
 
 
 def test_a_charge_without_an_answer_stays_charged(ledger: Ledger):
@@ -66,7 +66,7 @@ def test_a_share_that_is_set_anew_takes_the_place_of_the_old_one(ledger: Ledger)
     ledger.open("d", Cost.pure(1.0))
     for most in (0.1, 0.3, 0.2):
         ledger.share("d", Share("ana", "life", Cost.pure(most)))
-    assert ledger.balance("d", "ana").left == Cost.pure(0.2)
+    assert ledger.balance("d", "ana").remaining == Cost.pure(0.2)
     tenth(ledger, "1")
     tenth(ledger, "2")
     with pytest.raises(BudgetError, match="share of 'ana'"):
@@ -82,9 +82,9 @@ def test_shares_bind_inside_the_total(ledger: Ledger):
     with pytest.raises(BudgetError, match="share of 'ana'"):
         tenth(ledger, "3")
     tenth(ledger, "3", analyst="berta")
-    assert ledger.balance("d", "berta").left == Cost.pure(0.1)
-    assert ledger.balance("d", "ana").left == Cost.pure(0)
-    assert ledger.balance("d").lifetime.left == Cost.pure(0.7)
+    assert ledger.balance("d", "berta").remaining == Cost.pure(0.1)
+    assert ledger.balance("d", "ana").remaining == Cost.pure(0)
+    assert ledger.balance("d").lifetime.remaining == Cost.pure(0.7)
     ledger.share("d", Share("ana", "day", Cost.pure(5)))  # her own daily share wins over everyone's
     tenth(ledger, "4")
     with pytest.raises(BudgetError, match="life"):

@@ -84,7 +84,7 @@ def test_what_is_ordered_and_chosen_after_the_noise_counts_as_work():
 
 @pytest.mark.parametrize(("number", "moved"), [(0.0, 0.5), (None, 0.5), (2.0, 2.5)])
 def test_a_number_is_moved_from_where_it_is(number, moved):
-    assert Cell(("k",), (7.0, number), (1.0, 1.0), (1.0, 1.0)).moved(1, 0.5).numbers == (7.0, moved)
+    assert Cell(("k",), (7.0, number), (1.0, 1.0), (1.0, 1.0)).shift(1, 0.5).numbers == (7.0, moved)
 
 
 def test_rows_of_a_person_are_chosen_before_keys_are_computed():

@@ -1,36 +1,35 @@
-"""Comparison of the kept balance with the chain in every transaction, by what was added since the one before."""
+"""Agreement of the stored balance with the chain, checked in every transaction by the entries that are new."""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from celosia.data.io.durable import Unavailable
 from celosia.errors import CelosiaError, DataError
 from celosia.gateway.ledger.chain import GENESIS, Entry
-from celosia.gateway.ledger.tables import LEDGER
+from celosia.gateway.ledger.tables import LEDGER, Row
 
 _LOG = logging.getLogger(__name__)
 _NO_ACCESS = {3, 8, 10, 13, 14, 23}
 """Result codes of SQLite: no permission, read-only, input or output failed, disk full, cannot open, not authorised."""
 _READ_ONLY = "25006"  # PostgreSQL: read_only_sql_transaction
-Rows = Callable[..., list[dict[str, Any]]]
+Rows = Callable[..., list[Row]]
 
 
 class Damaged(DataError):
-    """The ledger contradicts itself or cannot be read; no query is charged or answered."""
+    """Raised when the ledger contradicts itself or cannot be read; no query is charged or answered."""
 
     def __init__(self) -> None:
         super().__init__(
             "the ledger is damaged: its balance is not the sum of its charges, or it cannot be read. No query is "
-            "answered. Ask the owner of the data set to run 'celosia gateway verify' and to restore a copy."
+            "answered. Ask the data owner to run 'celosia gateway verify' and to restore a copy."
         )
 
 
 def refusal(problem: BaseException) -> BaseException:
-    """Translate what reading or writing the ledger raised; the text of a driver could hold what is stored."""
+    """Translate an error of reading or writing the ledger; the text of a driver could hold stored values."""
     if isinstance(problem, CelosiaError) or not isinstance(problem, Exception):
         return problem
     unavailable = LEDGER.unavailable(problem)
@@ -38,9 +37,9 @@ def refusal(problem: BaseException) -> BaseException:
         return unavailable
     _LOG.error("the ledger cannot be used: %s", type(problem).__name__)
     cause = getattr(problem, "orig", None) or problem  # SQLAlchemy wraps the error of the driver
-    lost = type(cause).__module__.startswith("psycopg") and not getattr(cause, "sqlstate", None)
+    is_disconnected = type(cause).__module__.startswith("psycopg") and not getattr(cause, "sqlstate", None)
     if (
-        lost
+        is_disconnected
         or getattr(cause, "sqlite_errorcode", 0) & 0xFF in _NO_ACCESS
         or getattr(cause, "sqlstate", "") == _READ_ONLY
     ):
@@ -54,25 +53,25 @@ class Agreement:
     def __init__(self) -> None:
         self.length, self.head = 0, GENESIS
         self.loss = self.delta = 0
-        self.declared: dict[str, Any] = {}
+        self.declared: dict[str, str | int] = {}
         self.sums: dict[tuple[str, str], tuple[int, int]] = {}
 
-    def check(self, rows: Rows, balance: Mapping[str, Any]) -> None:
+    def check(self, rows: Rows, balance: Row) -> None:
         """Read the lines that are new and raise unless the balance equals the sums.
 
         The first time, the database adds up the charges and only the last line is hashed: ``verify`` hashes them all.
         """
         dataset = balance["dataset"]
         if self.length == 0 and balance["length"] > 1:
-            self._add_up(rows, dataset, balance["length"])
+            self._add_sums(rows, dataset, balance["length"])
         for row in rows("lines", dataset=dataset, length=self.length):
-            self._follow(Entry(**row))
-        kept = [balance[name] for name in ("length", "head", "loss_spent", "delta_spent")]
+            self._add_entry(Entry(**row))
+        stored = [balance[name] for name in ("length", "head", "loss_spent", "delta_spent")]
         expected = [self.length, self.head, self.loss, self.delta]
-        if kept != expected or any(balance[name] != value for name, value in self.declared.items()):
+        if stored != expected or any(balance[name] != value for name, value in self.declared.items()):
             raise Damaged
 
-    def _add_up(self, rows: Rows, dataset: str, length: int) -> None:
+    def _add_sums(self, rows: Rows, dataset: str, length: int) -> None:
         (ends,) = rows("ends", dataset=dataset, length=length - 1)
         if (ends["lines"], ends["last"]) != (length - 1, length - 1):
             raise Damaged
@@ -82,7 +81,7 @@ class Agreement:
         self.declared = json.loads(first["request"])
         self.length, self.head = length - 1, before["hash"]
 
-    def _follow(self, entry: Entry) -> None:
+    def _add_entry(self, entry: Entry) -> None:
         if (entry.seq, entry.previous, entry.digest()) != (self.length + 1, self.head, entry.hash):
             raise Damaged
         if entry.kind == "open":
@@ -98,6 +97,6 @@ class Agreement:
             self.sums[analyst, label] = (before[0] + loss, before[1] + delta)
 
     def check_spent(self, analyst: str, spendings: Mapping[str, tuple[int, int]]) -> None:
-        """Raise unless the sums that were kept for an analyst equal those of the chain."""
+        """Raise unless the stored sums of an analyst equal those of the chain."""
         if dict(spendings) != {label: sums for (name, label), sums in self.sums.items() if name == analyst}:
             raise Damaged

@@ -1,8 +1,7 @@
-"""The ledger inside one transaction: what is known, what is added, and one write at the end.
+"""Transactions on the ledger, and their group commit.
 
-Requests that arrive while a transaction is being made durable are booked together in the next one (group
-commit), so a batch reads
-each total once, under its lock, and writes all its lines at once.
+Requests that arrive while a transaction is being made durable are booked together in the next one (group commit), so a
+batch reads each total once, under its lock, and writes all its lines at once.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from celosia.data.io.durable import Unavailable
 from celosia.errors import UnknownName
 from celosia.gateway.ledger.agreement import Agreement, Damaged, refusal
 from celosia.gateway.ledger.chain import Entry, Kind
+from celosia.gateway.ledger.tables import Row
 from celosia.kernels.budget.cost import Cost
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ _STATEMENTS = {
 
 @lru_cache(maxsize=64)
 def statement(name: str, dialect: str, suffix: str = "") -> str:
-    """One of the statements as the driver writes its parameters: ``:name`` in SQLite, ``%(name)s`` in PostgreSQL.
+    """Return a statement with the driver's form of parameters: ``:name`` in SQLite, ``%(name)s`` in PostgreSQL.
 
-    The drivers are called directly: SQLAlchemy's compiler would cost more time than all the rest of a question.
+    The drivers are called directly: SQLAlchemy's compiler would cost more time than all the rest of a query.
     """
     text = _STATEMENTS[name] + suffix
     return re.sub(r":(\w+)", r"%(\1)s", text) if dialect == "postgresql" else text
@@ -74,7 +74,7 @@ def statement(name: str, dialect: str, suffix: str = "") -> str:
 class Books:
     """One transaction on the ledger; ``close`` writes what was added.
 
-    ``agreements`` are what earlier transactions know of the chain: with them the balance is compared with it.
+    ``agreements`` are the sums of the chain from earlier transactions, with which the balance is compared.
     """
 
     def __init__(
@@ -86,26 +86,26 @@ class Books:
         assert driver is not None
         self._cursor = driver.cursor()
         self._lock = " FOR UPDATE" if self._dialect == "postgresql" and not reading else ""
-        self._rows: dict[str, dict[str, Any]] = {}
+        self._rows: dict[str, Row] = {}
         self._entries: list[Entry] = []
         self._spent: dict[tuple[str, str, str], list[int]] = {}
 
-    def rows(self, name: str, suffix: str = "", /, **values: Any) -> list[dict[str, Any]]:
-        """Rows of a statement, as mappings."""
+    def rows(self, name: str, suffix: str = "", /, **values: str | int) -> list[Row]:
+        """Return the rows of a statement, as mappings."""
         self._cursor.execute(statement(name, self._dialect, suffix), values)
         names = [column[0] for column in self._cursor.description]
         return [dict(zip(names, row, strict=True)) for row in self._cursor.fetchall()]
 
-    def run(self, name: str, /, **values: Any) -> None:
+    def run(self, name: str, /, **values: str | int) -> None:
         """Execute a statement that returns nothing."""
         self._cursor.execute(statement(name, self._dialect), values)
 
-    def run_many(self, name: str, values: list[dict[str, Any]]) -> None:
+    def run_many(self, name: str, values: list[Row]) -> None:
         """Execute a statement once for each set of values."""
         self._cursor.executemany(statement(name, self._dialect), values)
 
-    def find(self, dataset: str) -> dict[str, Any] | None:
-        """The data set's total and balance, locked until the transaction ends."""
+    def find(self, dataset: str) -> Row | None:
+        """Return the total and balance of a data set, locked until the transaction ends; None if it is unknown."""
         if dataset not in self._rows:
             budgets = self.rows("budget", self._lock, dataset=dataset)
             if not budgets:
@@ -115,15 +115,15 @@ class Books:
             self._rows[dataset] = budgets[0]
         return self._rows[dataset]
 
-    def budget(self, dataset: str) -> dict[str, Any]:
-        """The same, refusing an unknown name."""
+    def budget(self, dataset: str) -> Row:
+        """Return the total and balance of a data set, locked until the transaction ends; refuse an unknown name."""
         row = self.find(dataset)
         if row is None:
             raise UnknownName.of("data set in this ledger", dataset, [r["dataset"] for r in self.rows("datasets")])
         return row
 
     def spent(self, dataset: str, analyst: str) -> dict[str, tuple[int, int]]:
-        """What one analyst spent, by period label; lines of this transaction included."""
+        """Return what one analyst spent, by period label; lines of this transaction included."""
         spendings = {
             r["label"]: (r["loss"], r["delta"]) for r in self.rows("spendings", dataset=dataset, analyst=analyst)
         }
@@ -135,8 +135,8 @@ class Books:
                 spendings[label] = (before[0] + loss, before[1] + delta)
         return spendings
 
-    def stored(self, dataset: str, question: str) -> tuple[int, str] | None:
-        """The charge and the answer of a question that was answered before."""
+    def stored_answer(self, dataset: str, question: str) -> tuple[int, str] | None:
+        """Return the charge and the answer of a query that was answered before, by its fingerprint."""
         answers = self.rows("stored", dataset=dataset, question=question)
         if answers:
             return answers[0]["charge"], answers[0]["answer"]
@@ -157,13 +157,13 @@ class Books:
         charge: int = 0,
         answer: str = "",
     ) -> int:
-        """Add a line to the chain and, for a charge, to the balance; returns its number."""
+        """Add a line to the chain and, for a charge, to the balance; return its number."""
         row, now = self.budget(dataset), datetime.now(UTC).isoformat(timespec="microseconds")
         seq = int(row["length"]) + 1
         loss, delta = (cost.loss_units, cost.delta_units) if cost is not None else (0, 0)
         entry = Entry(
             dataset, seq, now, kind, analyst, question, request, loss, delta, charge, answer, row["head"]
-        ).sealed()
+        ).with_hash()
         self._entries.append(entry)
         row["length"], row["head"] = seq, entry.hash
         if kind == "charge":
@@ -189,7 +189,7 @@ class Books:
             self.run("balance", **{name: value for name, value in self._rows[dataset].items() if name in _BALANCE})
 
 
-class _Waiting(Generic[T]):
+class _Job(Generic[T]):
     def __init__(self, work: Callable[[Books], T]) -> None:
         self.work = work
         self.done = False
@@ -203,13 +203,13 @@ class Clerk:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._turn = threading.Lock()  # threads queue here: SQLite's busy handler would let them sleep and starve
-        self._queue: deque[_Waiting[Any]] = deque()
+        self._queue: deque[_Job[Any]] = deque()
         self._connection: Connection | None = None  # used under the lock only
         self._agreements: dict[str, Agreement] = {}
 
     def book(self, work: Callable[[Books], T]) -> T:
         """Do ``work`` in a transaction and return when it is on disk."""
-        mine: _Waiting[T] = _Waiting(work)
+        mine: _Job[T] = _Job(work)
         self._queue.append(mine)
         with self._turn:
             if not mine.done:  # otherwise the thread before us took our work along
@@ -221,48 +221,48 @@ class Clerk:
             raise mine.error
         return mine.result  # type: ignore[return-value]
 
-    def _run(self, batch: list[_Waiting[Any]]) -> None:
+    def _run(self, batch: list[_Job[Any]]) -> None:
         try:
             results = self._commit(batch)
         except Unavailable as error:  # for all of them: each by itself would wait as long again
-            for waiting in batch:
-                waiting.error, waiting.done = error, True
+            for job in batch:
+                job.error, job.done = error, True
             return
         except BaseException as error:
             if len(batch) == 1:
                 batch[0].error, batch[0].done = error, True
                 return
-            for waiting in batch:  # nothing was booked; find out whose work it was
-                self._run([waiting])
+            for job in batch:  # nothing was booked; find out whose work it was
+                self._run([job])
             return
-        for waiting, result in zip(batch, results, strict=True):
-            waiting.result, waiting.done = result, True
+        for job, result in zip(batch, results, strict=True):
+            job.result, job.done = result, True
 
-    def _commit(self, batch: list[_Waiting[Any]]) -> list[Any]:
+    def _commit(self, batch: list[_Job[Any]]) -> list[Any]:
         try:
             if self._connection is None:
                 self._connection = self._engine.connect().execution_options(writing=True)
             with self._connection.begin():
                 books = Books(self._connection, agreements=self._agreements)
-                results = [waiting.work(books) for waiting in batch]
+                results = [job.work(books) for job in batch]
                 books.close()
         except BaseException as problem:
             self.close()  # it may be broken: the next transaction takes a new connection
             error = refusal(problem)
             if isinstance(error, Damaged):
-                self._agreements.clear()  # the owner may restore a copy
+                self._agreements.clear()  # the data owner may restore a copy
             raise error from None
         return results
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
 
 def labels(now: str) -> dict[str, str]:
-    """Names of the periods a moment belongs to.
+    """Return the labels of the periods that a moment belongs to.
 
     >>> labels("2026-11-15T23:00:00+00:00")["month"]
     '2026-11'

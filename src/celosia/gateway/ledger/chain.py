@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 Kind = Literal["open", "share", "charge", "answer", "repeat", "refusal", "failure"]
@@ -30,21 +30,18 @@ class Entry:
     previous: str
     hash: str = ""
 
-    def sealed(self) -> Entry:
+    def with_hash(self) -> Entry:
         """Return the entry with its hash."""
-        return Entry(**{**self._fields(), "hash": self.digest()})
+        return replace(self, hash=self.digest())
 
     def digest(self) -> str:
         r"""Compute :math:`h_i = \mathrm{SHA256}(\text{fields of } i, h_{i-1})`."""
-        content = [value for name, value in self._fields().items() if name != "hash"]
+        content = [getattr(self, field.name) for field in fields(self) if field.name != "hash"]
         return hashlib.sha256(json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()
-
-    def _fields(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def shown_times(entries: Iterable[Entry]) -> dict[int, str]:
-    """Times of entries for an analyst, by number: to the minute, and of an answer or a failure that of its charge.
+    """Return the times of entries for an analyst, by number: to the minute, of an answer or failure that of its charge.
 
     When an answer was ready depends on the data. One whose charge is not among the entries has no time.
     """
@@ -57,7 +54,7 @@ def shown_times(entries: Iterable[Entry]) -> dict[int, str]:
 
 @dataclass(frozen=True)
 class Verification:
-    """What a walk along the chain found; ``problem`` is empty when all is well."""
+    """Result of checking a chain; ``problem`` is empty when everything agrees."""
 
     dataset: str
     entries: int
@@ -70,14 +67,14 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Tell whether the chain is whole and its sums agree with the balance."""
+        """Whether the chain is whole and its sums agree with the balance."""
         return not self.problem
 
 
 def walk(entries: Iterable[Entry]) -> Iterator[tuple[Entry, str]]:
-    """Go along the chain and say, for each entry, what is wrong with its link (nothing: the empty text).
+    """Yield the entries of the chain with the problem of each one's link, or the empty text.
 
-    >>> first = Entry("d", 1, "2026-01-01T00:00:00Z", "open", "", "", "", 0, 0, 0, "", GENESIS).sealed()
+    >>> first = Entry("d", 1, "2026-01-01T00:00:00Z", "open", "", "", "", 0, 0, 0, "", GENESIS).with_hash()
     >>> [problem for _, problem in walk([first])]
     ['']
     """
@@ -96,17 +93,17 @@ def walk(entries: Iterable[Entry]) -> Iterator[tuple[Entry, str]]:
 
 
 class Audit:
-    """What a walk along the chain adds up to, and how it compares with the balance that was kept beside it."""
+    """Sums of a whole chain, and their comparison with the stored balance."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.kinds: dict[str, int] = {}
         self.loss = self.delta = self.length = 0
         self.head, self.problem = GENESIS, ""
-        self.declared: dict[str, Any] = {}
+        self.declared: dict[str, str | int] = {}
         self.sums: dict[tuple[str, str], tuple[int, int]] = {}
         self.heads: set[str] = set()
-        for entry, wrong in walk(entries):
-            self.problem = self.problem or wrong
+        for entry, problem in walk(entries):
+            self.problem = self.problem or problem
             self.kinds[entry.kind] = self.kinds.get(entry.kind, 0) + 1
             if entry.kind == "charge":
                 self._add(entry)
@@ -124,7 +121,7 @@ class Audit:
     def verdict(
         self, balance: Mapping[str, Any], booked: Mapping[tuple[str, str], tuple[int, int]], anchor: str
     ) -> Verification:
-        """Compare with the kept balance ``balance`` and the kept sums per analyst ``booked``."""
+        """Compare with the stored balance ``balance`` and the stored sums per analyst ``booked``."""
         problem = self.problem or self._disagreement(balance, booked)
         if not problem and anchor and anchor not in self.heads:
             problem = "the anchor is not part of this chain: entries were replaced or cut off"

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NoReturn, get_args
 
 from celosia.data.io.durable import PATIENCE
 from celosia.errors import BudgetError, InputError, Message, UnknownName
 from celosia.gateway.ledger.agreement import refusal
 from celosia.gateway.ledger.books import Books, Clerk, labels
 from celosia.gateway.ledger.chain import GENESIS, Audit, Entry, Verification
-from celosia.gateway.ledger.tables import LEDGER, tables
+from celosia.gateway.ledger.tables import LEDGER, Row, tables
 from celosia.kernels.budget.cost import Cost, Measure
 from celosia.kernels.budget.neighbours import check_neighbours
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+    from celosia.gateway.answer import Body
 
 Period = Literal["life", "year", "month", "day"]
 
@@ -36,19 +38,19 @@ class Share:
 
 @dataclass(frozen=True)
 class Allowance:
-    """What is left of one limit: the data set's total or a share."""
+    """One limit, the data set's total or a share, and what was spent of it."""
 
     name: str
     total: Cost
     spent: Cost
     period: str = ""
-    """Of a share: life, year, month or day; nothing for the data set's total."""
+    """Of a share: life, year, month or day; empty for the data set's total."""
     label: str = ""
     """Of a share: the period that is running, such as 2026-11."""
 
     @property
-    def left(self) -> Cost:
-        """What may still be spent under this limit."""
+    def remaining(self) -> Cost:
+        """Budget that may still be spent under this limit."""
         return self.total.minus(self.spent)
 
 
@@ -62,9 +64,9 @@ class Balance:
     shares: tuple[Allowance, ...] = ()
 
     @property
-    def left(self) -> Cost:
-        """What the analyst may still spend: the tightest of all limits."""
-        limits = [allowance.left for allowance in (self.lifetime, *self.shares)]
+    def remaining(self) -> Cost:
+        """Budget that the analyst may still spend: the tightest of all limits."""
+        limits = [allowance.remaining for allowance in (self.lifetime, *self.shares)]
         loss, delta = min(c.loss_units for c in limits), min(c.delta_units for c in limits)
         return Cost(self.lifetime.total.measure, loss, delta)
 
@@ -83,9 +85,9 @@ class Granted:
 
 @dataclass(frozen=True)
 class Stored:
-    """The same question was answered before: the answer again, at no cost."""
+    """The stored answer to a query that was answered before; it costs nothing."""
 
-    answer: dict[str, Any]
+    answer: Body
     left: Cost
     seq: int
     """The charge that paid for it."""
@@ -96,8 +98,8 @@ class Ledger:
 
     A request is charged, or refused, in one transaction that holds the write lock of its data set; only then may
     noise be drawn. What is charged stays charged, whatever happens next: there is no refund, and no call that raises
-    a total. :meth:`create` makes a ledger; opening one that is not there is refused, since an empty ledger would be
-    a budget that nobody has spent from.
+    a total. :meth:`create` makes a ledger; opening one that does not exist is refused, since an empty ledger would be
+    an unspent budget.
     """
 
     def __init__(self, where: str | Path, *, reading: bool = False, patience: float = PATIENCE) -> None:
@@ -106,17 +108,17 @@ class Ledger:
 
     @classmethod
     def create(cls, where: str | Path) -> Ledger:
-        """Make an empty ledger and open it; one that is there already is refused."""
+        """Make an empty ledger and open it; an existing one is refused."""
         LEDGER.create(where)
         return cls(where)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._clerk.close()
         self._engine.dispose()
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def _connect(self) -> Iterator[Connection]:
         try:
             with self._engine.connect() as connection:
                 yield connection
@@ -124,7 +126,7 @@ class Ledger:
             raise refusal(problem) from None
 
     def open(self, dataset: str, budget: Cost, neighbours: str = "add-remove") -> None:
-        """Go on with a data set, which must have the total that was declared first.
+        """Open a data set; its budget must equal the one declared first.
 
         The first data set of an empty ledger is added. A further one must be added by name: a data set that was
         renamed by mistake would get a second budget.
@@ -144,11 +146,11 @@ class Ledger:
         self._clerk.book(lambda books: _declare(books, dataset, budget, neighbours))
 
     def share(self, dataset: str, share: Share) -> None:
-        """Set what one analyst (or each, ``"*"``) may spend in each day, month, year or in all (``life``)."""
+        """Limit what one analyst (or each, ``"*"``) may spend in each day, month, year or in all (``life``)."""
         if share.period not in get_args(Period):
             raise InputError(f"a period is one of {', '.join(get_args(Period))}, got {share.period!r}.")
-        row = {"dataset": dataset, "analyst": share.analyst, "period": share.period}
-        row |= {"loss": share.budget.loss_units, "delta": share.budget.delta_units}  # type: ignore[dict-item]
+        row: Row = {"dataset": dataset, "analyst": share.analyst, "period": share.period}
+        row |= {"loss": share.budget.loss_units, "delta": share.budget.delta_units}
 
         def work(books: Books) -> None:
             _total(books.budget(dataset)).same_measure(share.budget)
@@ -163,7 +165,7 @@ class Ledger:
     def charge(
         self, dataset: str, analyst: str, question: str, request: str, cost: Cost, *, fresh: bool = False
     ) -> Granted | Stored:
-        """Book a cost before any noise is drawn, or give back the stored answer to the same question.
+        """Book a cost before any noise is drawn, or return the stored answer to the same query.
 
         Raises :class:`~celosia.errors.BudgetError` when a limit does not allow it; the refusal is recorded too.
         """
@@ -171,24 +173,24 @@ class Ledger:
 
         def work(books: Books) -> Granted | Stored | str:
             balance = _balance(books, dataset, analyst)
-            stored = None if fresh else books.stored(dataset, question)
+            stored = None if fresh else books.stored_answer(dataset, question)
             if stored is not None:
                 books.append(dataset, "repeat", analyst, question, request, charge=stored[0])
-                return Stored(json.loads(stored[1]), balance.left, stored[0])
+                return Stored(json.loads(stored[1]), balance.remaining, stored[0])
             refusal = _refusal(balance, cost)
             if refusal:
                 books.append(dataset, "refusal", analyst, question, request, cost)
                 return refusal
             seq = books.append(dataset, "charge", analyst, question, request, cost)
-            return Granted(dataset, analyst, question, seq, cost, balance.left.minus(cost))
+            return Granted(dataset, analyst, question, seq, cost, balance.remaining.minus(cost))
 
         outcome = self._clerk.book(work)
         if isinstance(outcome, str):
             raise BudgetError(outcome)
         return outcome
 
-    def answer(self, granted: Granted, answer: Mapping[str, Any]) -> None:
-        """Store the answer that belongs to a charge, before anybody sees it."""
+    def answer(self, granted: Granted, answer: Body) -> None:
+        """Store the answer that belongs to a charge, before it is cost_text."""
         text = json.dumps(answer, allow_nan=False)
         at = granted
         self._clerk.book(
@@ -201,61 +203,61 @@ class Ledger:
         self._clerk.book(lambda books: books.append(at.dataset, "failure", at.analyst, at.question, charge=at.seq))
 
     def balance(self, dataset: str, analyst: str = "") -> Balance:
-        """Tell what was spent and what is left, for the data set and for one analyst."""
-        with self._reading() as connection:
+        """Return what was spent and what is left, for the data set and for one analyst."""
+        with self._connect() as connection:
             return _balance(Books(connection, reading=True), dataset, analyst)
 
     def datasets(self) -> list[str]:
-        """Names of the data sets that have a budget here."""
-        with self._reading() as connection:
+        """Return the names of the data sets that have a budget here."""
+        with self._connect() as connection:
             return [row["dataset"] for row in Books(connection, reading=True).rows("datasets")]
 
     def history(self, dataset: str, analyst: str = "", limit: int | None = None) -> list[Entry]:
-        """Entries of the chain, newest first; of one analyst when named."""
+        """Return the entries of the chain, newest first; of one analyst when named."""
         t = tables().entries
         query = t.select().where(t.c.dataset == dataset).order_by(t.c.seq.desc())
         if analyst:
             query = query.where(t.c.analyst == analyst)
         if limit is not None:
             query = query.limit(limit)
-        with self._reading() as connection:
+        with self._connect() as connection:
             return [Entry(**row) for row in connection.execute(query).mappings()]
 
-    def answered(self, dataset: str, charge: int) -> dict[str, Any]:
-        """The answer that a charge paid for, as it was given."""
+    def stored_answer(self, dataset: str, charge: int) -> Body:
+        """Return the answer that a charge paid for."""
         t = tables().entries
         query = t.select().where(t.c.dataset == dataset, t.c.kind == "answer", t.c.charge == charge)
-        with self._reading() as connection:
+        with self._connect() as connection:
             entry = connection.execute(query).mappings().first()
             if entry is None:
                 raise InputError("the ledger has no answer to the charge number {charge}.", charge=charge)
-            answer: dict[str, Any] = json.loads(entry["answer"])
+            answer: Body = json.loads(entry["answer"])
         return answer
 
     def paid_for(self, dataset: str, analyst: str, charge: int) -> bool:
-        """Whether an analyst was given the answer that a charge paid for."""
+        """Return whether an analyst received the answer that a charge paid for."""
         t = tables().entries
         theirs = (t.c.seq == charge) & (t.c.kind == "charge") | (t.c.charge == charge) & (t.c.kind == "repeat")
         query = t.select().where(t.c.dataset == dataset, t.c.analyst == analyst, theirs).limit(1)
-        with self._reading() as connection:
+        with self._connect() as connection:
             return connection.execute(query).first() is not None
 
     def spenders(self, dataset: str) -> dict[str, Cost]:
-        """What each analyst who was ever charged spent in all."""
+        """Return what each analyst who was ever charged spent in all."""
         s = tables().spendings
         query = s.select().where(s.c.dataset == dataset, s.c.label == "life").order_by(s.c.analyst)
-        with self._reading() as connection:
+        with self._connect() as connection:
             measure = Books(connection, reading=True).budget(dataset)["measure"]
             return {row.analyst: Cost(measure, row.loss, row.delta) for row in connection.execute(query)}
 
     def verify(self, dataset: str, anchor: str = "") -> Verification:
         """Walk the whole chain: every hash, every sum, and that the total was never passed.
 
-        Whoever can write to the database could cut off the end of the chain and recompute it: keep the ``head`` of an
-        earlier verification elsewhere and give it as ``anchor``; it must still be part of the chain.
+        An intruder who can write to the database could cut off the end of the chain and recompute it: keep the ``head``
+        of an earlier verification elsewhere and give it as ``anchor``; it must still be part of the chain.
         """
         t, s = tables().entries, tables().spendings
-        with self._reading() as connection:
+        with self._connect() as connection:
             balance = Books(connection, reading=True).budget(dataset)
             rows = connection.execute(t.select().where(t.c.dataset == dataset).order_by(t.c.seq)).mappings()
             audit = Audit(Entry(**row) for row in rows)
@@ -267,29 +269,29 @@ class Ledger:
 
 
 class NoLedger(Ledger):
-    """In place of a ledger where questions are only explained: nothing is read from it, nothing can be charged."""
+    """Ledger of a gateway that only explains queries: nothing is read from it, nothing can be charged."""
 
     def __init__(self) -> None:
         """Open nothing."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         """Refuse what needs the connection that other ledgers have."""
         if name not in ("_engine", "_clerk"):
             raise AttributeError(name)
         raise InputError("this gateway has no ledger: it explains queries, but answers none. Open it with a ledger.")
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing."""
 
     def open(self, dataset: str, budget: Cost, neighbours: str = "add-remove") -> None:
-        """Nothing is declared."""
+        """Do nothing."""
 
     def share(self, dataset: str, share: Share) -> None:
-        """Nothing is shared."""
+        """Do nothing."""
 
 
 def _declare(books: Books, dataset: str, budget: Cost, neighbours: str) -> None:
-    row: dict[str, Any] = {"measure": budget.measure, "neighbours": check_neighbours(neighbours)}
+    row: Row = {"measure": budget.measure, "neighbours": check_neighbours(neighbours)}
     row |= {"loss_total": budget.loss_units, "delta_total": budget.delta_units}
     if books.find(dataset) is None:  # another gateway may do the same now: the second one finds the first's row
         books.run("new budget", dataset=dataset, head=GENESIS, **row)
@@ -298,8 +300,8 @@ def _declare(books: Books, dataset: str, budget: Cost, neighbours: str) -> None:
         books.append(dataset, "open", request=json.dumps(row, sort_keys=True))
     elif any(declared[key] != value for key, value in row.items()):
         raise BudgetError(
-            f"the data set {dataset!r} has a lifetime total of {shown(_total(declared))} under "
-            f"{declared['neighbours']} neighbours; it cannot be changed to {shown(budget)} under {neighbours}. "
+            f"the data set {dataset!r} has a lifetime total of {cost_text(_total(declared))} under "
+            f"{declared['neighbours']} neighbours; it cannot be changed to {cost_text(budget)} under {neighbours}. "
             "What was promised when the first answer was given binds for good."
         )
 
@@ -321,13 +323,13 @@ def _balance(books: Books, dataset: str, analyst: str) -> Balance:
 
 def _shares(books: Books, dataset: str, analyst: str, measure: Measure) -> Iterator[Allowance]:
     rows = books.rows("shares", dataset=dataset, analyst=analyst)
-    granted = {row["period"]: row for row in rows if row["analyst"] == "*"}
-    granted |= {row["period"]: row for row in rows if row["analyst"] == analyst}
-    if not granted:
+    shares = {row["period"]: row for row in rows if row["analyst"] == "*"}
+    shares |= {row["period"]: row for row in rows if row["analyst"] == analyst}
+    if not shares:
         return
     spent = books.spent(dataset, analyst)
     now = labels(datetime.now(UTC).isoformat())
-    for period, row in granted.items():
+    for period, row in shares.items():
         used = Cost(measure, *spent.get(now[period], (0, 0)))
         total, name = (
             Cost(measure, row["loss"], row["delta"]),
@@ -336,7 +338,7 @@ def _shares(books: Books, dataset: str, analyst: str, measure: Measure) -> Itera
         yield Allowance(name, total, used, period, now[period])
 
 
-def _total(row: Mapping[str, Any]) -> Cost:
+def _total(row: Row) -> Cost:
     return Cost(row["measure"], row["loss_total"], row["delta_total"])
 
 
@@ -347,17 +349,17 @@ def _refusal(balance: Balance, cost: Cost) -> str:
                 "the {limit} does not allow this request: it costs {cost}, {left} of {total} is left. Ask with a "
                 "smaller epsilon, or ask nothing more about these people.",
                 limit=limit.name,
-                cost=shown(cost),
-                left=shown(limit.left),
-                total=shown(limit.total),
+                cost=cost_text(cost),
+                left=cost_text(limit.remaining),
+                total=cost_text(limit.total),
             )
     return ""
 
 
-def shown(cost: Cost) -> Message:
-    """Write a cost for people.
+def cost_text(cost: Cost) -> Message:
+    """Return a cost as text.
 
-    >>> shown(Cost.pure(0.1))
+    >>> cost_text(Cost.pure(0.1))
     'epsilon 0.1'
     """
     if cost.measure == "pure":

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from celosia.data.io.durable import Durable
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, MetaData, Table
+    from sqlalchemy import Column, Connection, MetaData, Table
+    from sqlalchemy.schema import SchemaItem
+
+
+Row = dict[str, Any]
+"""One row of a statement, by the names of its columns."""
 
 
 class Tables(NamedTuple):
@@ -28,16 +33,16 @@ def tables() -> Tables:
 
     metadata = sa.MetaData()
 
-    def table(name: str, *columns: Any) -> Table:
+    def table(name: str, *columns: SchemaItem) -> Table:
         return sa.Table(f"celosia_{name}", metadata, *columns)
 
-    def keys(*names: str) -> list[Any]:
+    def keys(*names: str) -> list[Column[Any]]:
         return [sa.Column(name, sa.Text, primary_key=True) for name in names]
 
-    def texts(*names: str) -> list[Any]:
+    def texts(*names: str) -> list[Column[Any]]:
         return [sa.Column(name, sa.Text, nullable=False) for name in names]
 
-    def amounts(*names: str) -> list[Any]:
+    def amounts(*names: str) -> list[Column[Any]]:
         return [sa.Column(name, sa.BigInteger, nullable=False) for name in names]
 
     return Tables(

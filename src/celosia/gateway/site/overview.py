@@ -1,4 +1,4 @@
-"""What the administrator sees: who may ask, what each of them spent, and what was asked, without the values in it."""
+"""Overview for the administrator: analysts, what each of them spent, and recent queries without their values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from celosia.errors import CelosiaError
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.site.view import Asked, Limit, asked, limits
+from celosia.gateway.site.view import Limit, PastQuery, limits, past_queries
 from celosia.gateway.sql.parse import parse
 
 MOST_RECENT = 50
@@ -17,7 +17,7 @@ HIDDEN = "…"
 
 @dataclass(frozen=True)
 class Holder:
-    """An analyst: whether they have a key, what they spent over all time, and what is left of their shares."""
+    """An analyst: whether they have a key, what they spent over all time, and the shares that bind them."""
 
     name: str
     has_key: bool
@@ -26,7 +26,7 @@ class Holder:
 
 
 def holders(gateway: Gateway, keys: Keys) -> tuple[Holder, ...]:
-    """Everybody who has a key, ever spent something or has a share of their own."""
+    """Return every analyst who has a key, ever spent something or has a share of their own."""
     spent, with_keys = gateway.ledger.spenders(gateway.facts.name), set(keys.names())
     named = {share.analyst for share in gateway.facts.shares} - {"*"}
     return tuple(
@@ -35,13 +35,13 @@ def holders(gateway: Gateway, keys: Keys) -> tuple[Holder, ...]:
     )
 
 
-def recent(gateway: Gateway, most: int = MOST_RECENT) -> tuple[Asked, ...]:
-    """The last questions of all analysts, without the values in them."""
-    return tuple(replace(past, sql=without_values(past.sql, gateway.facts)) for past in asked(gateway, "", most))
+def recent_queries(gateway: Gateway, most: int = MOST_RECENT) -> tuple[PastQuery, ...]:
+    """Return the last queries of all analysts, without the values in them."""
+    return tuple(replace(past, sql=without_values(past.sql, gateway.facts)) for past in past_queries(gateway, "", most))
 
 
 def without_values(sql: str, facts: DatasetFacts) -> str:
-    """A question with a mark in place of every value and of every name that is not declared.
+    """Return a query with a mark in place of every value and of every name that is not declared.
 
     Analysts may write names of people into a comparison, into an alias or into a comment.
 
@@ -55,12 +55,12 @@ def without_values(sql: str, facts: DatasetFacts) -> str:
     declared = {name.lower() for name in facts.tables}
     declared |= {column.lower() for table in facts.tables.values() for column in table.columns}
     try:
-        question = parse(sql)
+        query = parse(sql)
     except CelosiaError:  # it was read before it was charged; an entry of another version may not be
         return HIDDEN
-    for value in list(question.find_all(exp.Literal)):
+    for value in list(query.find_all(exp.Literal)):
         value.replace(exp.to_identifier(HIDDEN, quoted=False))
-    for name in list(question.find_all(exp.Identifier)):
+    for name in list(query.find_all(exp.Identifier)):
         if name.name.lower() not in declared:
             name.replace(exp.to_identifier(HIDDEN, quoted=False))
-    return question.sql(dialect="duckdb", comments=False)
+    return query.sql(dialect="duckdb", comments=False)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
-from celosia.gateway.explain import DIGITS, Explanation, off
+from celosia.gateway.explain import DIGITS, Explanation, error_phrases
 from celosia.gateway.forecast import SIZES
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
-from celosia.gateway.site.overview import holders, recent
-from celosia.gateway.site.refusals import Said
-from celosia.gateway.site.view import AnswerView, asked, ideas, limits, loss_name
-from celosia.gateway.site.wording import words
+from celosia.gateway.site.overview import holders, recent_queries
+from celosia.gateway.site.refusals import Text
+from celosia.gateway.site.translations import words
+from celosia.gateway.site.view import AnswerView, ideas, limits, loss_name, past_queries
 from celosia.show.formats import formats
 from celosia.show.look import LANGUAGES, tokens
 
@@ -23,18 +23,27 @@ if TYPE_CHECKING:
     from celosia.web.sessions import Session
 
 COST = 0.1
-"""What is in the field of the cost at first."""
+"""Default of the cost in the form."""
+
+
+class Form(TypedDict, total=False):
+    """Fields of the form for a query, as they were typed."""
+
+    sql: str
+    cost: str
+    delta: str
+    fresh: str
 
 
 class Page:
-    """Renders the pages of one gateway in one language."""
+    """Renderer of the pages of one gateway in one language."""
 
     def __init__(self, gateway: Gateway, language: str) -> None:
         self._gateway, self._language = gateway, language
 
-    def sign_in(self, problem: Said | None = None) -> str:
-        """The form that asks for a key."""
-        return self._draw("sign_in", problem=problem)
+    def sign_in(self, problem: Text | None = None) -> str:
+        """Render the form that asks for a key."""
+        return self._render("sign_in", problem=problem)
 
     def desk(
         self,
@@ -42,54 +51,54 @@ class Page:
         visit: Session,
         here: str = "?",
         *,
-        asking: dict[str, str] | None = None,
-        problem: Said | None = None,
+        form: Form | None = None,
+        problem: Text | None = None,
         explanation: Explanation | None = None,
         answer: AnswerView | None = None,
         said: str = "",
     ) -> str:
-        """The page of an analyst: ``asking`` is what stands in the form, ``here`` the address for other languages."""
+        """Render the page of an analyst; ``form`` fills the form, ``here`` is the address for other languages."""
         facts = self._gateway.facts
-        first = {"sql": "", "cost": formats(self._language).num(COST), "delta": "", "fresh": ""}
-        return self._draw(
+        empty: Form = {"sql": "", "cost": formats(self._language).num(COST), "delta": "", "fresh": ""}
+        return self._render(
             "desk",
             here,
             analyst=analyst,
             token=visit.form,
-            asking={**first, **(asking or {})},
+            asking={**empty, **(form or {})},
             problem=problem,
             explanation=explanation,
             answer=answer,
             said=said,
             limits=limits(self._gateway, analyst),
-            history=asked(self._gateway, analyst),
+            history=past_queries(self._gateway, analyst),
             tables=facts.tables,
             ideas=ideas(facts),
             approximate=facts.measure != "pure",
             sizes=SIZES,
             digits=DIGITS,
-            off=off,
+            error_phrases=error_phrases,
         )
 
-    def admin(self, visit: Session, keys: Keys, *, problem: Said | None = None, revoked: bool = False) -> str:
-        """The page of the administrator."""
-        return self._draw(
+    def admin(self, visit: Session, keys: Keys, *, problem: Text | None = None, revoked: bool = False) -> str:
+        """Render the page of the administrator."""
+        return self._render(
             "admin",
             token=visit.form,
             problem=problem,
             revoked=revoked,
             whole=limits(self._gateway, "")[0],
             holders=holders(self._gateway, keys),
-            recent=recent(self._gateway),
+            recent=recent_queries(self._gateway),
         )
 
-    def _draw(self, name: str, here: str = "?", **values: Any) -> str:
-        facts, say = self._gateway.facts, formats(self._language)
+    def _render(self, name: str, here: str = "?", **values: object) -> str:
+        facts, form = self._gateway.facts, formats(self._language)
         shared = {
             "w": words(self._language),
             "code": self._language,
-            "num": say.num,
-            "plural": say.plural,
+            "num": form.num,
+            "plural": form.plural,
             "switch": {code: (words(code)["language"], f"{here}lang={code}") for code in LANGUAGES},
             "dataset": facts.name,
             "loss": words(self._language)["losses"][loss_name(self._gateway)],
@@ -99,7 +108,7 @@ class Page:
 
 
 def styles() -> str:
-    """The style sheet of the pages."""
+    """Return the style sheet of the pages."""
     return tokens() + (resources.files("celosia.gateway.site") / "templates" / "style.css").read_text("utf-8")
 
 

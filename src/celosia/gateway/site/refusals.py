@@ -11,26 +11,26 @@ from celosia.gateway.ledger import Damaged
 from celosia.show.messages import translate
 
 
-class Said(NamedTuple):
-    """A text and the language it is in, empty where that is the language of the page."""
+class Text(NamedTuple):
+    """A text and its language, empty where that is the language of the page."""
 
     text: str
     language: str = ""
 
 
-def translated(refusal: CelosiaError, language: str) -> Said:
+def translate_refusal(refusal: CelosiaError, language: str) -> Text:
     """Return the message of a refusal in a language; in English, marked as such, where it has no translation.
 
     >>> from celosia.errors import InputError
-    >>> translated(InputError("GROUP BY names a place that the question does not have."), "es").text
-    'GROUP BY nombra un lugar que la pregunta no tiene.'
-    >>> translated(InputError("something else"), "es")
-    Said(text='something else', language='en')
+    >>> translate_refusal(InputError("GROUP BY names a place that the query does not have."), "es").text
+    'GROUP BY nombra un lugar que la consulta no tiene.'
+    >>> translate_refusal(InputError("something else"), "es")
+    Text(text='something else', language='en')
     """
     if language == "en":
-        return Said(str(refusal))
+        return Text(str(refusal))
     text = translate(refusal.message, language)
-    return Said(str(refusal), "en") if text is None else Said(text)
+    return Text(str(refusal), "en") if text is None else Text(text)
 
 
 def status(problem: Exception) -> int:

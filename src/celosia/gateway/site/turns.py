@@ -1,4 +1,4 @@
-"""Threads for queries, apart from those of the pages: a page or a budget never waits behind a query."""
+"""Threads for queries, separate from those of the pages: a page or a budget never waits for a query."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from anyio import CapacityLimiter, to_thread
 
 T = TypeVar("T")
 MOST_QUERIES = 32
-"""Queries that run at once; a query holds its thread until its answer leaves on the time grid."""
+"""Queries that run at once; a query occupies its thread until its answer is returned on the time grid."""
 MOST_OF_ONE = 4
 """Queries of one analyst that run at once; others of theirs wait, those of other analysts do not."""
 
 
 class Turns:
-    """Runs queries in threads of their own."""
+    """Runner of queries in threads of their own."""
 
     def __init__(self) -> None:
         self._all = CapacityLimiter(MOST_QUERIES)

@@ -1,4 +1,4 @@
-"""What a page on questions shows: the budget, an answer with its error bars, the past, what may be asked."""
+"""Views for pages on queries: the budget, an answer with its error bars, past queries, examples."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict, cast
 
 from celosia.data.io.statement import quoted
 from celosia.errors import InputError, Message
-from celosia.gateway.answer import Answer, Bar, decimals, error_bars
+from celosia.gateway.answer import Bar, Body, Entry, decimals, error_bars
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import chain
 from celosia.gateway.ledger.ledger import Allowance
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.site.wording import words
+from celosia.gateway.site.translations import words
+from celosia.gateway.sql.after import Scalar
 from celosia.show.parse import parse_number
 from celosia.show.plots import intervals
 
@@ -28,7 +29,7 @@ POSITIVE = "number above 0, such as 0.1"
 class Cell:
     """One value of an answer: exact (a key), noisy with an interval or a rank error, or without an answer."""
 
-    value: Any
+    value: Scalar
     low: float | None = None
     high: float | None = None
     ranks: int | None = None
@@ -48,39 +49,36 @@ class AnswerView:
 
     @property
     def noisy(self) -> tuple[bool, ...]:
-        """Which columns hold noisy numbers."""
+        """Whether each column has noisy numbers."""
         return tuple(any(row[i].noisy for row in self.rows) for i in range(len(self.columns)))
 
     def pictures(self, language: str = "en") -> list[str]:
-        """Error bars, one picture a column; the first rows where there are many."""
+        """Draw error bars, one picture per column; of the first rows where there are many."""
         return [
             intervals(name, [(bar.label, bar.value, bar.low, bar.high) for bar in bars[:MOST_BARS]], language)
             for name, bars in self.bars.items()
         ]
 
 
-def answer_view(body: Mapping[str, Any], charge: int) -> AnswerView:
-    """An answer as the ledger keeps it."""
-    columns, rows = tuple(body["columns"]), tuple(body["rows"])
-    stored = Answer(columns, rows, None, None)  # type: ignore[arg-type]  # what it cost is told by the past
-    return AnswerView(
-        columns,
-        tuple(tuple(_cell(row[name]) for name in columns) for row in rows),
-        error_bars(stored),
-        tuple(body["notes"]),
-        charge,
-    )
+def answer_view(body: Body, charge: int) -> AnswerView:
+    """Return the view of an answer as the ledger stores it."""
+    columns = tuple(body["columns"])
+    rows = tuple(tuple(_cell(row[name]) for name in columns) for row in body["rows"])
+    return AnswerView(columns, rows, error_bars(columns, body["rows"]), tuple(body["notes"]), charge)
 
 
-def _cell(value: Any) -> Cell:
-    if not isinstance(value, Mapping):
-        return Cell(value, noisy=False)
-    if value["value"] is None:
+def _cell(entry: Entry) -> Cell:
+    if not isinstance(entry, dict):
+        return Cell(entry, noisy=False)
+    if entry["value"] is None:
         return Cell(None, answerable=False)
-    if "low" not in value:
-        return Cell(value["value"], ranks=value.get("ranks"))
-    places = decimals(value)
-    return Cell(*(round(value[key], places) for key in ("value", "low", "high")))
+    if "low" not in entry:
+        return Cell(entry["value"], ranks=entry.get("ranks"))
+    places = decimals(entry)
+    value, low, high = (
+        round(cast("float", number), places) for number in (entry["value"], entry["low"], entry["high"])
+    )
+    return Cell(value, low, high)
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ class Limit:
     label: str = ""
 
     def title(self, language: str = "en") -> str:
-        """What it is called."""
+        """Return the name of the limit."""
         w = words(language)
         if not self.period:
             return str(w["total"]).format(dataset=self.dataset)
@@ -104,19 +102,19 @@ class Limit:
 
 
 def limits(gateway: Gateway, analyst: str) -> tuple[Limit, ...]:
-    """The data set's total and the shares that bind an analyst."""
+    """Return the data set's total and the shares that bind an analyst."""
     balance = gateway.balance(analyst)
 
-    def limit(allowed: Allowance) -> Limit:
-        amounts = (allowed.total.loss, allowed.left.loss, allowed.spent.loss)
-        return Limit(balance.dataset, analyst, *amounts, allowed.period, allowed.label)
+    def limit(allowance: Allowance) -> Limit:
+        amounts = (allowance.total.loss, allowance.remaining.loss, allowance.spent.loss)
+        return Limit(balance.dataset, analyst, *amounts, allowance.period, allowance.label)
 
-    return tuple(limit(allowed) for allowed in (balance.lifetime, *balance.shares))
+    return tuple(limit(allowance) for allowance in (balance.lifetime, *balance.shares))
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question of the past; ``charge`` is the line of the ledger that paid for its answer, 0 where there is none."""
+class PastQuery:
+    """A query in the ledger; ``charge`` is the line that paid for its answer, 0 where there is none."""
 
     at: str
     kind: str
@@ -126,12 +124,12 @@ class Asked:
     charge: int
 
 
-def asked(gateway: Gateway, analyst: str = "", most: int = SHOWN_ENTRIES) -> tuple[Asked, ...]:
-    """The last questions of an analyst, or of all of them, the newest first."""
+def past_queries(gateway: Gateway, analyst: str = "", most: int = SHOWN_ENTRIES) -> tuple[PastQuery, ...]:
+    """Return the last queries of an analyst, or of all of them, the newest first."""
     entries = gateway.ledger.history(gateway.facts.name, analyst, 3 * most)
     times = chain.shown_times(entries)
-    questions = [
-        Asked(
+    queries = [
+        PastQuery(
             at=times[entry.seq].strip("Z").replace("T", " "),
             kind=entry.kind,
             analyst=entry.analyst,
@@ -142,33 +140,42 @@ def asked(gateway: Gateway, analyst: str = "", most: int = SHOWN_ENTRIES) -> tup
         for entry in entries
         if entry.kind in words("en")["kinds"] and entry.seq in times
     ]
-    return tuple(questions[:most])
+    return tuple(queries[:most])
 
 
 def ideas(facts: DatasetFacts) -> tuple[str, ...]:
-    """Questions to begin with, from what is declared."""
+    """Return example queries that fit the declaration."""
     name, table = next((name, table) for name, table in facts.tables.items() if not table.public)
     groups = [column for column, own in table.columns.items() if own.categories or own.type == "boolean"]
     bounded = [column for column, own in table.columns.items() if own.bounds]
-    questions = ["SELECT COUNT(*) AS records FROM {table}"]
+    templates = ["SELECT COUNT(*) AS records FROM {table}"]
     if groups:
-        questions.append("SELECT {group}, COUNT(*) AS records FROM {table} GROUP BY {group}")
+        templates.append("SELECT {group}, COUNT(*) AS records FROM {table} GROUP BY {group}")
     if bounded:
-        questions.append("SELECT AVG({number}) AS mean, MEDIAN({number}) AS middle FROM {table}")
+        templates.append("SELECT AVG({number}) AS mean, MEDIAN({number}) AS middle FROM {table}")
     names = {"group": groups[:1], "number": bounded[:1], "table": [name]}
-    written = {key: quoted(value[0]) for key, value in names.items() if value}
-    return tuple(question.format(**written) for question in questions)
+    quoted_names = {key: quoted(value[0]) for key, value in names.items() if value}
+    return tuple(template.format(**quoted_names) for template in templates)
 
 
 def loss_name(gateway: Gateway) -> str:
-    """Epsilon or rho, as the data set counts."""
+    """Return the name of the measure that the data set counts in: epsilon or rho."""
     return "rho" if gateway.facts.measure == "zcdp" else "epsilon"
 
 
-def price(gateway: Gateway, cost: str, delta: str) -> dict[str, float]:
-    """What a question may cost, as it was typed."""
+class Price(TypedDict):
+    """Cost of a query, in epsilon or in rho."""
+
+    epsilon: NotRequired[float]
+    rho: NotRequired[float]
+    delta: float
+
+
+def price(gateway: Gateway, cost: str, delta: str) -> Price:
+    """Return the cost of a query from the texts of a form."""
     name = loss_name(gateway)
-    return {name: _positive(cost, name), "delta": _positive(delta, "delta") if delta.strip() else 0.0}
+    loss, delta_loss = _positive(cost, name), _positive(delta, "delta") if delta.strip() else 0.0
+    return {"rho": loss, "delta": delta_loss} if name == "rho" else {"epsilon": loss, "delta": delta_loss}
 
 
 def _positive(text: str, name: str) -> float:

@@ -1,1 +1,1 @@
-"""SQL questions: read, checked, turned into aggregate queries with stated sensitivity, and read back."""
+"""SQL queries: read, checked, turned into aggregate queries with stated sensitivity, and read back."""

@@ -1,9 +1,10 @@
-"""From a SELECT to a plan: which numbers are needed, which cells there are, what follows the noise."""
+"""Planning: from a SELECT to the numbers that are needed, the cells, and the post-processing."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from celosia.errors import suggestion
 from celosia.gateway.metadata import DatasetFacts
@@ -37,13 +38,13 @@ DEEPEST_SQL = 45
 _ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _COMPARE = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _SIMPLE = {"abs": "abs", "floor": "floor", "ceil": "ceil"}
-_SPREADS = {"variance": (True, False), "variancepop": (False, False)}
-_SPREADS |= {"stddev": (True, True), "stddevsamp": (True, True), "stddevpop": (False, True)}
-_AGGREGATES = {"count", "sum", "avg", "min", "max", "median", "quantile", "withingroup", *_SPREADS}
+_VARIANCES = {"variance": (True, False), "variancepop": (False, False)}
+_VARIANCES |= {"stddev": (True, True), "stddevsamp": (True, True), "stddevpop": (False, True)}
+_AGGREGATES = {"count", "sum", "avg", "min", "max", "median", "quantile", "withingroup", *_VARIANCES}
 
 
 def build(sql: str, dataset: DatasetFacts, dialect: Dialect, physical: dict[str, str]) -> Plan:
-    """Plan a question over the declared data set; nothing is read and nothing is spent."""
+    """Plan a query over the declared data set; nothing is read and nothing is spent."""
     return _Builder(parse(sql), dataset, dialect, physical).plan()
 
 
@@ -65,15 +66,15 @@ class _Builder:
         where = self._select.args.get("where")
         condition = self._rows.condition(where.this).sql if where is not None else ""
         self._read_keys()
-        _few(self._select.expressions, MOST_OUTPUTS, "SELECT")
+        _limit_length(self._select.expressions, MOST_OUTPUTS, "SELECT")
         for item in self._select.expressions:
             self._read_output(item)
         if not self._numbers:
             raise Refused(
-                "the question asks for no aggregate. Rows are never shown: ask for COUNT, SUM, AVG, VARIANCE, MIN, "
+                "the query asks for no aggregate. Rows are never shown: ask for COUNT, SUM, AVG, VARIANCE, MIN, "
                 "MAX, MEDIAN or a QUANTILE."
             )
-        having, order, limit = self._read_rest()
+        having, order, limit = self._read_tail()
         domains = self._domains()
         person, truncated = self._scope.person, self._scope.truncated
         if domains is None:
@@ -82,7 +83,7 @@ class _Builder:
             self._index_of(Number("persons" if person and truncated else "rows"))
         steps = [sql for layer in self._steps.layers for sql, _ in layer]
         for sql in steps:
-            _shallow(sql)
+            _refuse_deep(sql)
         _refuse_work(steps)
         return Plan(
             sources=self._scope.sources,
@@ -111,31 +112,31 @@ class _Builder:
         only(group, "expressions")
         if not group.expressions:
             raise Refused("GROUP BY is answered with columns or expressions of columns.")
-        _few(group.expressions, MOST_KEYS, "GROUP BY")
+        _limit_length(group.expressions, MOST_KEYS, "GROUP BY")
         aliases = {item.alias.lower(): item.this for item in self._select.expressions if item.key == "alias"}
         for node in group.expressions:
             if node.key == "literal" and not node.is_string:
                 node = self._by_position(node)
             elif node.key == "column" and not node.text("table") and node.name.lower() in aliases:
                 node = aliases[node.name.lower()]
-            value = self._rows.column(_bare(node))
+            value = self._rows.column(_strip_brackets(node))
             if value.type == "null" or value.literal is not None:
                 raise Refused("GROUP BY is answered with columns or expressions of columns.")
             if value.type == "number" and not value.whole:
                 raise Refused(
                     "GROUP BY a number that is not whole would make a group of each value. Use FLOOR(x / 10) * 10."
                 )
-            self._keys.append((_spelling(node), value))
+            self._keys.append((_canonical_sql(node), value))
 
-    def _by_position(self, node: Any) -> Any:
+    def _by_position(self, node: exp.Expr) -> exp.Expr:
         place = whole_number(node, "GROUP BY")
         if not 1 <= place <= len(self._select.expressions):
-            raise Refused("GROUP BY names a place that the question does not have.")
+            raise Refused("GROUP BY names a place that the query does not have.")
         item = self._select.expressions[place - 1]
-        return item.this if item.key == "alias" else item
+        return _without_alias(item)
 
-    def _domains(self) -> tuple[tuple[str, tuple[Any, ...]], ...] | None:
-        """All values of the columns behind the keys, when they are public and few enough."""
+    def _domains(self) -> tuple[tuple[str, tuple[str | int | bool, ...]], ...] | None:
+        """Return all values of the columns behind the keys when they are public and few enough, otherwise None."""
         if not self._keys:
             return ()
         inner = {value.sql: value for _, value in self._scope.read_values()}
@@ -167,18 +168,17 @@ class _Builder:
 
     # Outputs ------------------------------------------------------------------------------------------------------
 
-    def _read_output(self, item: Any) -> None:
-        node = item.this if item.key == "alias" else item
+    def _read_output(self, item: exp.Expr) -> None:
+        node = _without_alias(item)
         if item.key == "star":
             raise Refused("rows are never shown: ask for COUNT(*) or another aggregate instead of *.")
-        after = self._counted(self._after(node))
+        after = self._check_operations(self._after(node))
         name = item.alias if item.key == "alias" else self._column_name(node)
-        taken = [output.name for output in self._outputs]
-        while name in taken:
+        while name in [output.name for output in self._outputs]:
             name += "_"
         self._outputs.append(Output(name, after, "key" if after.op == "key" else "number"))
 
-    def _counted(self, after: a.After) -> a.After:
+    def _check_operations(self, after: a.After) -> a.After:
         self._operations += after.size()
         if self._operations > MOST_OPERATIONS:
             raise Refused(
@@ -186,45 +186,40 @@ class _Builder:
             )
         return after
 
-    def _column_name(self, node: Any) -> str:
-        return (
-            node.name
-            if node.key == "column"
-            else node.key
-            if node.key in _AGGREGATES
-            else f"column{len(self._outputs) + 1}"
-        )
+    def _column_name(self, node: exp.Expr) -> str:
+        if node.key == "column":
+            return node.name
+        return node.key if node.key in _AGGREGATES else f"column{len(self._outputs) + 1}"
 
-    def _read_rest(self) -> tuple[a.After | None, tuple[tuple[a.After, bool], ...], int | None]:
+    def _read_tail(self) -> tuple[a.After | None, tuple[tuple[a.After, bool], ...], int | None]:
         having = self._select.args.get("having")
-        condition = None
-        if having is not None:
-            condition = self._counted(self._after(having.this))
+        condition = self._check_operations(self._after(having.this)) if having is not None else None
         order = self._select.args.get("order")
-        ordered = []
-        _few(order.expressions if order is not None else [], MOST_KEYS, "ORDER BY")
-        for item in order.expressions if order is not None else []:
+        items = order.expressions if order is not None else []
+        _limit_length(items, MOST_KEYS, "ORDER BY")
+        sort_keys = []
+        for item in items:
             only(item, "this", "desc", "nulls_first")
-            ordered.append((self._counted(self._ordered(item.this)), bool(item.args.get("desc"))))
+            sort_keys.append((self._check_operations(self._sort_key(item.this)), bool(item.args.get("desc"))))
         limit = self._select.args.get("limit")
         if limit is not None:
             only(limit, "expression")
-        return condition, tuple(ordered), whole_number(limit.expression, "LIMIT") if limit is not None else None
+        return condition, tuple(sort_keys), whole_number(limit.expression, "LIMIT") if limit is not None else None
 
-    def _ordered(self, node: Any) -> a.After:
+    def _sort_key(self, node: exp.Expr) -> a.After:
         if node.key == "literal" and not node.is_string:
             place = whole_number(node, "ORDER BY")
             if not 1 <= place <= len(self._outputs):
-                raise Refused("ORDER BY names a place that the question does not have.")
+                raise Refused("ORDER BY names a place that the query does not have.")
             return self._outputs[place - 1].after
         return self._after(node)
 
     # After the noise ----------------------------------------------------------------------------------------------
 
-    def _after(self, node: Any) -> a.After:
-        node = _bare(node)
-        for index, (written, _) in enumerate(self._keys):
-            if _spelling(node) == written:
+    def _after(self, node: exp.Expr) -> a.After:
+        node = _strip_brackets(node)
+        for index, (canonical, _) in enumerate(self._keys):
+            if _canonical_sql(node) == canonical:
                 return a.After("key", (), (index,))
         key = node.key
         if key in _AGGREGATES:
@@ -236,10 +231,10 @@ class _Builder:
             sign = _ARITHMETIC.get(key) or _COMPARE[key]
             return a.After(sign, (self._after(node.this), self._after(node.expression)))
         if key == "column":
-            return self._named_output(node)
+            return self._output_by_alias(node)
         return self._function(node)
 
-    def _function(self, node: Any) -> a.After:
+    def _function(self, node: exp.Expr) -> a.After:
         key = node.key
         if key in _SIMPLE or key in ("neg", "not"):
             only(node, "this")
@@ -268,7 +263,7 @@ class _Builder:
         self._rows.compile(node)  # raises the reason, when the expression itself is not answered
         raise Refused("columns and expressions outside aggregates must be listed in GROUP BY.")
 
-    def _named_output(self, node: Any) -> a.After:
+    def _output_by_alias(self, node: exp.Expr) -> a.After:
         if not node.text("table"):
             for output in self._outputs:
                 if output.name.lower() == node.name.lower():
@@ -276,20 +271,20 @@ class _Builder:
         self._scope.resolve(node.text("table"), node.name)
         hint = suggestion(node.name, [output.name for output in self._outputs]) if self._outputs else ""
         raise Refused(
-            "the column {name!r} stands outside an aggregate and is not in GROUP BY: rows are never shown.{hint}",
+            "the column {name!r} is outside an aggregate and not in GROUP BY: rows are never shown.{hint}",
             name=node.name,
             hint=hint,
         )
 
     # Aggregates ---------------------------------------------------------------------------------------------------
 
-    def _aggregate(self, node: Any) -> a.After:
+    def _aggregate(self, node: exp.Expr) -> a.After:
         key = node.key
         if key == "count":
             return self._count(node)
-        if key in _SPREADS:
+        if key in _VARIANCES:
             only(node, "this")
-            return self._spread(self._argument(node.this), *_SPREADS[key])
+            return self._variance(self._argument(node.this), *_VARIANCES[key])
         if key in ("sum", "avg"):
             only(node, "this")
             value = self._argument(node.this)
@@ -301,9 +296,9 @@ class _Builder:
         if key == "quantile":
             only(node, "this", "quantile")
             return self._quantile(self._argument(node.this), _share(node.args["quantile"]))
-        return self._within(node)
+        return self._within_group(node)
 
-    def _within(self, node: Any) -> a.After:
+    def _within_group(self, node: exp.Expr) -> a.After:
         only(node, "this", "expression")
         if node.this.key not in ("percentilecont", "percentiledisc"):
             raise Refused("WITHIN GROUP is answered for PERCENTILE_CONT and PERCENTILE_DISC.")
@@ -311,16 +306,16 @@ class _Builder:
         order = node.expression
         if order is None or order.key != "order" or len(order.expressions) != 1:
             raise Refused("WITHIN GROUP is answered with one value: (ORDER BY column).")
-        ordered = order.expressions[0]
-        only(ordered, "this", "nulls_first")
-        return self._quantile(self._argument(ordered.this), _share(node.this.this))
+        value = order.expressions[0]
+        only(value, "this", "nulls_first")
+        return self._quantile(self._argument(value.this), _share(node.this.this))
 
-    def _argument(self, node: Any) -> Value:
+    def _argument(self, node: exp.Expr) -> Value:
         if node.key == "distinct":
             raise Refused("DISTINCT is answered in COUNT only.")
-        return self._rows.column(_bare(node)).need_bounds()
+        return self._rows.column(_strip_brackets(node)).need_bounds()
 
-    def _count(self, node: Any) -> a.After:
+    def _count(self, node: exp.Expr) -> a.After:
         only(node, "this", "big_int")
         inner = node.this
         if inner is None:
@@ -328,14 +323,14 @@ class _Builder:
         if inner.key == "star" or (inner.key == "literal"):
             return a.number(self._index_of(Number("rows")))
         if inner.key != "distinct":
-            return a.number(self._index_of(Number("present", self._rows.column(_bare(inner)))))
+            return a.number(self._index_of(Number("present", self._rows.column(_strip_brackets(inner)))))
         only(inner, "expressions")
         if len(inner.expressions) != 1:
             raise Refused("COUNT(DISTINCT …) is answered for one column.")
-        counted = _bare(inner.expressions[0])
-        if self._scope.is_person(counted):
+        column = _strip_brackets(inner.expressions[0])
+        if self._scope.is_person(column):
             return a.number(self._index_of(Number("persons")))
-        return a.number(self._index_of(Number("distinct", self._rows.column(counted))))
+        return a.number(self._index_of(Number("distinct", self._rows.column(column))))
 
     def _sum(self, value: Value) -> a.After:
         number = sum_of(value, centred=False)
@@ -343,11 +338,11 @@ class _Builder:
 
     def _mean(self, value: Value) -> a.After:
         number = sum_of(value, centred=True)
-        counted = a.number(self._index_of(Number("present", value)))
+        count = a.number(self._index_of(Number("present", value)))
         total = a.number(self._index_of(number))
-        return a.After("mean", (total, counted), (number.centre, number.unit, value.low, value.high))
+        return a.After("mean", (total, count), (number.centre, number.unit, value.low, value.high))
 
-    def _spread(self, value: Value, sample: bool, root: bool) -> a.After:
+    def _variance(self, value: Value, sample: bool, root: bool) -> a.After:
         number = sum_of(value, centred=True)
         squares = square_of(value, number.centre)
         indices = [self._index_of(x) for x in (squares, number, Number("present", value))]
@@ -360,19 +355,19 @@ class _Builder:
         return a.number(self._index_of(quantile_of(value, rank)))
 
     def _index_of(self, number: Number) -> int:
-        for index, asked in enumerate(self._numbers):
-            if asked.key() == number.key():
+        for index, known in enumerate(self._numbers):
+            if known.key() == number.key():
                 return index
         if len(self._numbers) == MOST_NUMBERS:
             raise Refused(
-                "the question needs more than {limit} noisy numbers. Ask for some of them on their own.",
+                "the query needs more than {limit} noisy numbers. Ask for some of them on their own.",
                 limit=MOST_NUMBERS,
             )
         self._numbers.append(number)
         return len(self._numbers) - 1
 
 
-def _shallow(sql: str) -> None:
+def _refuse_deep(sql: str) -> None:
     """Refuse what would overflow the parser of a database: SQLite's has room for 100 open brackets and keywords."""
     depth = 0
     for token in re.findall(r"'(?:[^']|'')*'|\(|\)|\bCASE\b|\bEND\b", sql):
@@ -386,9 +381,9 @@ def _shallow(sql: str) -> None:
 def _refuse_work(expressions: list[str]) -> None:
     """Refuse expressions that take so long for one row that it could show in the time of an answer."""
     length = sum(map(len, expressions))
-    changed = sum(len(re.findall(r"\b(?:LOWER|UPPER)\(", sql)) for sql in expressions)
-    searched = [len(word) for sql in expressions for word in _TEXT_WORK.findall(sql)]
-    texts = _CASE_WORK * changed + sum(1 + size // 10 for size in searched)
+    case_changes = sum(len(re.findall(r"\b(?:LOWER|UPPER)\(", sql)) for sql in expressions)
+    pattern_lengths = [len(pattern) for sql in expressions for pattern in _TEXT_WORK.findall(sql)]
+    texts = _CASE_WORK * case_changes + sum(1 + size // 10 for size in pattern_lengths)
     if length > LONGEST_ROW or texts > MOST_TEXT_WORK:
         raise Refused(
             "the expressions of a row take {length} characters and {work} units of work on texts; at most {longest} "
@@ -401,7 +396,7 @@ def _refuse_work(expressions: list[str]) -> None:
         )
 
 
-def _few(items: list[Any], most: int, what: str) -> None:
+def _limit_length(items: Sequence[object], most: int, what: str) -> None:
     if len(items) > most:
         raise Refused(
             "{what} lists {number} expressions; at most {most} are answered at once.",
@@ -411,18 +406,22 @@ def _few(items: list[Any], most: int, what: str) -> None:
         )
 
 
-def _bare(node: Any) -> Any:
+def _without_alias(item: exp.Expr) -> exp.Expr:
+    return item.this if item.key == "alias" else item
+
+
+def _strip_brackets(node: exp.Expr) -> exp.Expr:
     while node.key == "paren":
         node = node.this
     return node
 
 
-def _spelling(node: Any) -> str:
-    """One spelling of an expression, to find a key again."""
-    return str(_bare(node).sql(dialect="postgres", comments=False, normalize=True)).lower()
+def _canonical_sql(node: exp.Expr) -> str:
+    """Return one spelling of an expression, so that equal ones are recognised."""
+    return str(_strip_brackets(node).sql(dialect="postgres", comments=False, normalize=True)).lower()
 
 
-def _share(node: Any) -> float:
+def _share(node: exp.Expr) -> float:
     if node.key != "literal" or node.is_string or not 0 <= float(node.this) <= 1:
         raise Refused("a quantile is asked for with a number between 0 and 1.")
     return float(node.this)

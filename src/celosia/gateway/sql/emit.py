@@ -1,6 +1,4 @@
-"""Aggregate SQL of a plan, for DuckDB, SQLite and PostgreSQL: our own text, in layers, nothing of the
-analyst's.
-"""
+"""Aggregate SQL of a plan for DuckDB, SQLite and PostgreSQL, in layers; no text of the analyst is in it."""
 
 from __future__ import annotations
 
@@ -8,49 +6,50 @@ from collections.abc import Iterable
 
 from celosia.data.io.statement import quoted
 from celosia.gateway.databases import literal
+from celosia.gateway.sql.after import Scalar
 from celosia.gateway.sql.plan import Number, Plan
 from celosia.gateway.sql.scope import bound_rows
 from celosia.gateway.sql.steps import select_lists
 from celosia.gateway.sql.values import DOUBLE, WHOLE, Dialect, Value, number
 
 _BARRIER: dict[Dialect, str] = {"sqlite": " LIMIT -1", "postgres": " OFFSET 0", "duckdb": ""}
-"""Keeps an engine from moving a condition below the values of a row; DuckDB is told when it is opened."""
+"""Keeps an engine from moving a condition below the values of a row; DuckDB has a setting, made when it is opened."""
 
 
 def aggregate(plan: Plan, dialect: Dialect) -> str:
-    """The query for all numbers but quantiles: one row per cell, the keys first."""
+    """Return the query for all numbers but quantiles: one row per cell, the keys first."""
     plain = [x for x in plan.numbers if x.kind != "quantile"]
     columns = [_aggregate(x, i, dialect) for i, x in enumerate(plain)]
-    return _grouped(plan, dialect, plain, columns, ())
+    return _aggregate_query(plan, dialect, plain, columns, ())
 
 
 def histogram(plan: Plan, wanted: Number, dialect: Dialect) -> str:
-    """The query behind one quantile: rows per cell and step of the grid."""
+    """Return the query behind one quantile: rows per cell and step of the grid."""
     distance = f"(CAST(x0 AS {DOUBLE[dialect]}) - {_double(wanted.centre, dialect)})"
     bucket = f"FLOOR({distance} / {_double(wanted.unit, dialect)})"
     top = wanted.high - wanted.low if wanted.unit == 1 and wanted.value and wanted.value.whole else wanted.high
-    step = _clamped(bucket, 0, top, dialect)
-    return _grouped(plan, dialect, [wanted], [f"{step} AS b", "COUNT(*)"], ("b",))
+    step = _clamp(bucket, 0, top, dialect)
+    return _aggregate_query(plan, dialect, [wanted], [f"{step} AS b", "COUNT(*)"], ("b",))
 
 
 def domain(plan: Plan, dialect: Dialect) -> str:
-    """The query that lists all cells; it reads no table, only the declared values."""
+    """Return the query that lists all cells; it reads no table, only the declared values."""
     assert plan.domains is not None
     tables = []
     for inner, values in plan.domains:
         listed = ", ".join(f"({_constant(value, dialect)})" for value in (*values, None))
-        tables.append(f"{_unquoted(inner)}_d({inner}) AS (VALUES {listed})")
+        tables.append(f"{_unquote(inner)}_d({inner}) AS (VALUES {listed})")
     keys = ", ".join(f"{key.sql} AS g{i}" for i, key in enumerate(plan.keys))
-    crossed = " CROSS JOIN ".join(f"{_unquoted(inner)}_d" for inner, _ in plan.domains)
+    crossed = " CROSS JOIN ".join(f"{_unquote(inner)}_d" for inner, _ in plan.domains)
     base = f"SELECT * FROM {crossed}" if plan.domains else "SELECT 1 AS one"  # noqa: S608
-    layers, last = _layered(plan, dialect, base, [key.sql for key in plan.keys])
+    layers, last = _compute_steps(plan, dialect, base, [key.sql for key in plan.keys])
     complete = " AND ".join(f"g{i} IS NOT NULL" for i in range(len(plan.keys)))
     listed = ", ".join(f"g{i}" for i in range(len(plan.keys)))
     inside, opening = f"SELECT {keys} FROM {last}", f"WITH {', '.join([*tables, *layers])}"  # noqa: S608
     return f"{opening} SELECT DISTINCT {listed} FROM ({inside}) AS k WHERE {complete} ORDER BY {listed}"  # noqa: S608
 
 
-def _grouped(
+def _aggregate_query(
     plan: Plan,
     dialect: Dialect,
     numbers: list[Number],
@@ -60,11 +59,13 @@ def _grouped(
     layers, inner = _rows(plan, dialect, numbers)
     keys = [f"g{i}" for i in range(len(plan.keys))]
     sql = f"WITH {', '.join(layers)} SELECT {', '.join([*keys, *columns])} FROM ({inner}) AS q"  # noqa: S608
-    grouped = [*keys, *more_keys]
-    return sql + (f" GROUP BY {', '.join(grouped)}" if grouped else "")
+    group = [*keys, *more_keys]
+    return sql + (f" GROUP BY {', '.join(group)}" if group else "")
 
 
-def _layered(plan: Plan, dialect: Dialect, base: str, wanted: Iterable[str], *passed: str) -> tuple[list[str], str]:
+def _compute_steps(
+    plan: Plan, dialect: Dialect, base: str, wanted: Iterable[str], *passed: str
+) -> tuple[list[str], str]:
     """Return the WITH clauses that compute the steps of ``wanted`` from ``base``, and the name of the last one."""
     hint = "" if dialect == "sqlite" else "NOT MATERIALIZED "
     clauses = [f"{_layer(0)} AS {hint}({base})"]
@@ -80,7 +81,7 @@ def _layer(index: int) -> str:
 
 
 def _rows(plan: Plan, dialect: Dialect, numbers: list[Number]) -> tuple[list[str], str]:
-    """Columns as declared and the steps, as WITH clauses; from them keys and values, at most so many rows a person.
+    """Return WITH clauses of declared columns and steps, and the query of keys and values that reads them.
 
     A row that does not meet the condition stays, with NULL in all columns: aggregates skip it, its group has no key.
     Were it removed, the time would show whether any row meets the condition, because the first row that reaches an
@@ -93,7 +94,7 @@ def _rows(plan: Plan, dialect: Dialect, numbers: list[Number]) -> tuple[list[str
     base = f"SELECT {', '.join(reads) or '1 AS one'} FROM {plan.sources[0].name} AS {plan.sources[0].alias}{tables}"  # noqa: S608
     if plan.truncated and tables:  # one table alone is bounded already
         base = f"SELECT * FROM {bound_rows(f'({base}) AS j', 'p', plan.rows)} AS b"  # noqa: S608
-    if dialect == "sqlite":  # it would read a value anew, however long, each time the question names it
+    if dialect == "sqlite":  # otherwise it reads a value again, however long, each time the query names it
         base += " LIMIT -1"
     names = [f"g{i}" for i in range(len(plan.keys))]
     chosen = [f"{key.sql} AS {name}" for key, name in zip(plan.keys, names, strict=True)]
@@ -111,7 +112,7 @@ def _rows(plan: Plan, dialect: Dialect, numbers: list[Number]) -> tuple[list[str
         conditions.append("w")
     # All values of a row are computed before its condition is used: the time does not depend on who meets it.
     wanted = [plan.where, *(key.sql for key in plan.keys), *(x.value.sql for x in numbers if x.value)]
-    layers, last = _layered(plan, dialect, base, wanted, *(["p"] if plan.person else []))
+    layers, last = _compute_steps(plan, dialect, base, wanted, *(["p"] if plan.person else []))
     every = f"SELECT {', '.join(chosen) or '1 AS one'} FROM {last}{_BARRIER[dialect]}"  # noqa: S608
     met = " AND ".join(conditions) or "TRUE"
     listed = ", ".join(
@@ -143,10 +144,10 @@ def _aggregate(wanted: Number, index: int, dialect: Dialect) -> str:
     if wanted.kind == "distinct":
         return f"COUNT(DISTINCT x{index})"
     # The clamp that the stated sensitivity rests on; everything before it only serves the meaning of the number.
-    return f"COALESCE(SUM({_clamped(f'x{index}', wanted.low, wanted.high, dialect)}), 0)"
+    return f"COALESCE(SUM({_clamp(f'x{index}', wanted.low, wanted.high, dialect)}), 0)"
 
 
-def _clamped(x: str, low: int, high: int, dialect: Dialect) -> str:
+def _clamp(x: str, low: int, high: int, dialect: Dialect) -> str:
     whole = WHOLE[dialect]
     least, most = number(low, whole), number(high, whole)
     return f"CASE WHEN {x} < {least} THEN {least} WHEN {x} > {most} THEN {most} ELSE CAST({x} AS {whole}) END"
@@ -166,10 +167,10 @@ def _constant(value: object, dialect: Dialect) -> str:
     return literal(str(value))
 
 
-def _unquoted(inner: str) -> str:
+def _unquote(inner: str) -> str:
     return inner.strip('"')
 
 
-def read_back(value: Value, stored: object) -> object:
-    """A key as the answer shows it: SQLite has no truth values."""
+def decode_key(value: Value, stored: Scalar) -> Scalar:
+    """Return a key as answers have it: SQLite has no truth values."""
     return bool(stored) if value.type == "boolean" and stored is not None else stored

@@ -1,4 +1,4 @@
-"""From text to one plain SELECT: limits on size and depth, one statement, nothing that is not a question."""
+"""Parsing: from text to one plain SELECT, with limits on size and depth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEEPEST_TREE = 60
 
 
 class Refused(InputError):
-    """A question that the gateway does not answer; the message says why and what to ask instead."""
+    """Raised for a query that the gateway does not answer; the message has the reason and what to ask instead."""
 
 
 def parse(text: str) -> exp.Select:
@@ -27,23 +27,23 @@ def parse(text: str) -> exp.Select:
     'select'
     >>> parse("DROP TABLE person")
     Traceback (most recent call last):
-    celosia.gateway.sql.parse.Refused: a question starts with SELECT. ...
+    celosia.gateway.sql.parse.Refused: a query starts with SELECT. ...
     """
     if len(text) > LONGEST:
         raise Refused(
-            "the question has {number} characters; at most {limit} are read. Ask a shorter one.",
+            "the query has {number} characters; at most {limit} are read. Ask a shorter one.",
             number=len(text),
             limit=LONGEST,
         )
     if any((ord(c) < 32 and c not in "\t\n\r") or 0xD800 <= ord(c) <= 0xDFFF for c in text):
-        raise Refused("the question holds a control character or half a character. Write plain text.")
+        raise Refused("the query holds a control character or half a character. Write plain text.")
     select = _select(text, _tokens(text))
     _flat(select)
     return select
 
 
 def _tokens(text: str) -> list[Any]:
-    """Cut the text into words and signs; refuse what would make the parser recurse too deep, before it sees it."""
+    """Cut the text into tokens; refuse before parsing what would make the parser recurse too deeply."""
     from sqlglot import Dialect
     from sqlglot.errors import TokenError
     from sqlglot.tokenizer_core import TokenType
@@ -51,12 +51,12 @@ def _tokens(text: str) -> list[Any]:
     try:
         tokens = Dialect.get_or_raise("postgres").tokenize(text)
     except (TokenError, ValueError):
-        raise Refused("the question cannot be read: a quotation mark or comment is not closed.") from None
+        raise Refused("the query cannot be read: a quotation mark or comment is not closed.") from None
     if not tokens or tokens[0].token_type != TokenType.SELECT:
-        raise Refused("a question starts with SELECT. Only questions are answered: no WITH, no changes, no commands.")
+        raise Refused("a query starts with SELECT. Only queries are answered: no WITH, no changes, no commands.")
     if len(tokens) > MOST_TOKENS:
         raise Refused(
-            "the question has {number} words and signs; at most {limit} are read.",
+            "the query has {number} words and signs; at most {limit} are read.",
             number=len(tokens),
             limit=MOST_TOKENS,
         )
@@ -68,13 +68,13 @@ def _tokens(text: str) -> list[Any]:
             depth -= 1
         run = run + 1 if token.token_type in (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE) else 0
         if depth > DEEPEST or run > DEEPEST:
-            raise Refused("the question is nested deeper than {limit} levels. Ask a flatter one.", limit=DEEPEST)
+            raise Refused("the query is nested deeper than {limit} levels. Ask a flatter one.", limit=DEEPEST)
     _refuse_doubling(tokens)
     return list(tokens)
 
 
 def _refuse_doubling(tokens: list[Any]) -> None:
-    """Refuse what the parser tries in two ways at each level, so that its work would double with each."""
+    """Refuse what the parser tries in two ways at each level, so that its work would double with each level."""
     from sqlglot import Dialect
     from sqlglot.tokenizer_core import TokenType
 
@@ -82,7 +82,7 @@ def _refuse_doubling(tokens: list[Any]) -> None:
     brackets = {TokenType.L_BRACKET, TokenType.R_BRACKET, TokenType.L_BRACE, TokenType.R_BRACE}
     for token, following in pairwise([*tokens, None]):
         if token.token_type in brackets:
-            raise Refused("the question holds {text!r}: lists and structures are not answered.", text=token.text)
+            raise Refused("the query holds {text!r}: lists and structures are not answered.", text=token.text)
         if token.token_type in types and following is not None and following.token_type == TokenType.L_PAREN:
             raise Refused(
                 "{name} is a type, not a function. Columns already have their declared type.",
@@ -112,10 +112,10 @@ def _select(text: str, tokens: list[Any]) -> exp.Select:
         statements = Dialect.get_or_raise("postgres").parser().parse(tokens, text)
     except (SqlglotError, ValueError, RecursionError):
         # the parser's own message repeats the text, literals included
-        raise Refused("the question is not a SELECT statement that can be read. Check the spelling.") from None
+        raise Refused("the query is not a SELECT statement that can be read. Check the spelling.") from None
     read = [statement for statement in statements if statement is not None]
     if len(read) != 1:
-        raise Refused("one question at a time, please: {number} statements were given.", number=len(read))
+        raise Refused("one query at a time, please: {number} statements were given.", number=len(read))
     select = read[0]
     if not isinstance(select, exp.Select):
         raise Refused(

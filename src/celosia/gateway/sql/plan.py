@@ -1,4 +1,4 @@
-"""The plan of a question: what the database computes, how far one person can move it, and what follows the noise."""
+"""The plan of a query: the numbers of the database, their sensitivity, and the post-processing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from celosia.gateway.sql.after import After
 from celosia.gateway.sql.steps import Layer
@@ -28,11 +28,10 @@ STEPS = 1024
 
 @dataclass(frozen=True)
 class Number:
-    """One number per cell that leaves the database, in whole units, or the histogram behind a quantile.
+    """One number per cell that the database computes, in whole units, or the histogram behind a quantile.
 
-    For a sum, each row adds ``round((x - centre) / unit)``, clamped to ``[low, high]``: whole numbers, so that
-    the sum is exact and
-    one row moves it by no more than stated, whatever floating point does.
+    For a sum, each row adds ``round((x - centre) / unit)``, clamped to ``[low, high]``: whole numbers, so that the sum
+    is exact and one row changes it by no more than stated, whatever floating point does.
     """
 
     kind: Kind
@@ -44,12 +43,12 @@ class Number:
     rank: float | None = None
     """For a quantile: the share of rows below it; 0 and 1 stand for minimum and maximum."""
 
-    def key(self) -> tuple[Any, ...]:
-        """What makes two numbers the same."""
+    def key(self) -> tuple[object, ...]:
+        """Return what identifies the number: equal numbers are computed once."""
         return (self.kind, self.value.sql if self.value else "", self.centre, self.unit, self.rank)
 
     def sensitivity(self, neighbours: str, rows: int, cells: int | None) -> n.Sensitivity:
-        """How far one person can move the numbers of all cells together, in units."""
+        """Return the sensitivity of the numbers of all cells together, in units."""
         if self.kind == "persons":
             return n.of_persons(neighbours, rows, cells)
         if self.kind in ("sum", "square"):
@@ -59,8 +58,9 @@ class Number:
         return n.of_count(neighbours, rows, cells)
 
     def _rank_sensitivity(self, neighbours: str, rows: int, cells: int | None) -> n.Sensitivity:
-        r"""The score :math:`-|(1-q)\,\#\{x<c\} - q\,\#\{x>c\}|` moves by at most max(q, 1-q) per row added or
-        removed.
+        r"""Return the sensitivity of the scores of the candidates.
+
+        The score :math:`-|(1-q)\,\#\{x<c\} - q\,\#\{x>c\}|` changes by at most max(q, 1-q) per row added or removed.
         """
         assert self.rank is not None
         step = max(self.rank, 1 - self.rank)
@@ -69,7 +69,7 @@ class Number:
         return n.Sensitivity(rows, rows) if cells == 1 else n.Sensitivity(2 * step * rows, 2 * step * rows)
 
     def candidates(self) -> list[float]:
-        """For a quantile: the values among which it is chosen, public and in increasing order."""
+        """Return the public values among which a quantile is chosen, in increasing order."""
         if self.unit == 1 and self.value is not None and self.value.whole:
             return [float(self.low + i) for i in range(self.high - self.low + 1)]
         return [self.centre + self.unit * i for i in range(STEPS + 1)]
@@ -77,7 +77,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Source:
-    """One table of the question under its inner name."""
+    """One table of the query under its inner name."""
 
     name: str
     alias: str
@@ -96,7 +96,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is needed to answer a question, without any data."""
+    """Everything that is needed to answer a query, without any data."""
 
     sources: tuple[Source, ...]
     reads: tuple[tuple[str, str], ...]
@@ -105,8 +105,8 @@ class Plan:
     """Columns that are computed from those, layer by layer."""
     where: str
     keys: tuple[Value, ...]
-    domains: tuple[tuple[str, tuple[Any, ...]], ...] | None
-    """Inner columns behind the keys with all values they can take; nothing when the keys are not public."""
+    domains: tuple[tuple[str, tuple[str | int | bool, ...]], ...] | None
+    """Inner columns behind the keys with all values they can take; None when the keys are not public."""
     numbers: tuple[Number, ...]
     outputs: tuple[Output, ...]
     having: After | None
@@ -121,12 +121,12 @@ class Plan:
 
     @property
     def public_keys(self) -> bool:
-        """Tell whether the cells are known without looking at the data."""
+        """Whether the cells are known without reading the data."""
         return self.domains is not None
 
     @property
     def threshold_number(self) -> int | None:
-        """Which number decides whether a key that is not public may be shown."""
+        """Index of the number that decides whether a key that is not public may be shown."""
         if self.public_keys:
             return None
         wanted = "persons" if self.person and self.truncated else "rows"
@@ -134,7 +134,7 @@ class Plan:
 
     @property
     def work(self) -> int:
-        """Microseconds, about, that a cell takes after the database: choosing quantiles, outputs with their errors."""
+        """Approximate microseconds per cell after the database: choosing quantiles, outputs with their errors."""
         steps = sum(len(number.candidates()) for number in self.numbers if number.kind == "quantile")
         read = [output.after for output in self.outputs]
         sizes = sum(20 + after.size() * (3 + 2 * len(after.indices())) for after in read)
@@ -157,9 +157,13 @@ class Plan:
         distinct = sum(number.kind == "distinct" for number in self.numbers)
         return groups * (1 + quantiles) * GROUP_SECONDS + (distinct + quantiles) * DISTINCT_SECONDS
 
-    def question(self, *more: object) -> str:
-        """Fingerprint of the question: equal for equal questions, however they were written."""
-        content: list[Any] = [
+    def fingerprint(self, *more: object) -> str:
+        """Return a fingerprint of the query, equal for equal queries however they were written.
+
+        Ledgers find stored answers by it: other names of the classes and fields in it would make answered queries cost
+        again.
+        """
+        content: list[object] = [
             self.sources,
             self.reads,
             self.steps,
@@ -173,25 +177,25 @@ class Plan:
 
 
 def sum_of(value: Value, centred: bool) -> Number:
-    """The exact sum of a bounded value; ``centred`` sums distances from the middle, which halves the sensitivity."""
+    """Return the exact sum of a bounded value; ``centred`` sums distances from the middle (half the sensitivity)."""
     value.need_bounds()
     unit = _unit(value, value.high - value.low if centred else max(abs(value.low), abs(value.high)))
     middle = (value.low + value.high) / 2
     centre = (math.floor(middle) if value.whole and unit == 1 else middle) if centred else 0.0
-    low, high = _rounded((value.low - centre) / unit), _rounded((value.high - centre) / unit)
+    low, high = _round((value.low - centre) / unit), _round((value.high - centre) / unit)
     return Number("sum", value, centre, unit, low, high)
 
 
 def square_of(value: Value, centre: float) -> Number:
-    """The exact sum of squared distances from ``centre``."""
+    """Return the exact sum of squared distances from ``centre``."""
     value.need_bounds()
     most = max(abs(value.low - centre), abs(value.high - centre)) ** 2
     unit = 1.0 if value.whole and float(centre).is_integer() and most <= LARGEST_UNITS else _power(most / FINE_UNITS)
-    return Number("square", value, centre, unit, 0, max(1, _rounded(most / unit)))
+    return Number("square", value, centre, unit, 0, max(1, _round(most / unit)))
 
 
 def quantile_of(value: Value, rank: float) -> Number:
-    """The value below which a share ``rank`` of the rows lies."""
+    """Return the value below which a share ``rank`` of the rows lies."""
     value.need_bounds()
     if value.whole and value.high - value.low < MOST_STEPS:
         return Number("quantile", value, value.low, 1.0, int(value.low), int(value.high), rank)
@@ -208,9 +212,9 @@ def _unit(value: Value, reach: float) -> float:
 
 
 def _power(size: float) -> float:
-    """The power of two at or above a size: dividing by it is exact."""
+    """Return the power of two at or above a size: dividing by it is exact."""
     return 2.0 ** math.ceil(math.log2(size)) if size > 0 else 1.0
 
 
-def _rounded(value: float) -> int:
+def _round(value: float) -> int:
     return math.floor(value + 0.5)

@@ -1,19 +1,19 @@
-"""The tables of a question: how they are joined, whose rows result, and how many of them one person may own."""
+"""The tables of a query: their joins, whose rows result, and how many of them one person may own."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celosia.data.io.statement import quoted
 from celosia.errors import Message, UnknownName, suggestion
 from celosia.gateway.databases import equality_key
 from celosia.gateway.metadata import DatasetFacts, TableFacts
+from celosia.gateway.sql.columns import column, inner_name
 from celosia.gateway.sql.expressions import only
 from celosia.gateway.sql.parse import Refused
 from celosia.gateway.sql.plan import Source
-from celosia.gateway.sql.reading import column, inner_name
 from celosia.gateway.sql.values import Dialect, Value
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MOST_PAIRED = 100
 
 
 def bound_rows(relation: str, person: str, rows: int) -> str:
-    """SQL of a relation with at most ``rows`` rows per person, sampled at random.
+    """Return the SQL of a relation with at most ``rows`` rows per person, sampled at random.
 
     Any choice that depends on that person only is private. It is made before the condition of a query is applied:
     otherwise a person with many rows would take more time when the condition is true.
@@ -37,14 +37,16 @@ def bound_rows(relation: str, person: str, rows: int) -> str:
 
 @dataclass
 class _Table:
-    called: str
+    alias: str
+    """Name of the table in the query, in lower case."""
     name: str
     facts: TableFacts
-    alias: str
+    inner: str
+    """Name of the table in the SQL that is run."""
 
 
 class Scope:
-    """Resolves columns and tracks ownership while the tables of a question are joined one after the other.
+    """Resolver of columns; it tracks whose rows result while the tables of a query are joined one after the other.
 
     ``all_rows`` reads all rows of a person where only one table has persons: for counts that are not released.
     """
@@ -61,16 +63,16 @@ class Scope:
         self._joins: list[tuple[str, tuple[_Table, str], tuple[_Table, str]]] = []
 
     def read(self, select: exp.Select) -> None:
-        """Take in FROM and all joins."""
+        """Read FROM and all joins."""
         source = select.args.get("from_") or select.args.get("from")
         if source is None:
-            raise Refused("the question names no table: write FROM and a table of the data set.")
+            raise Refused("the query names no table: write FROM and a table of the data set.")
         only(source, "this")
         self._add(source.this)
         for join in select.args.get("joins") or []:
             self._join(join)
         if len(self._tables) > MOST_TABLES:
-            raise Refused("at most {limit} tables are joined in one question.", limit=MOST_TABLES)
+            raise Refused("at most {limit} tables are joined in one query.", limit=MOST_TABLES)
         self._refuse_products()
         if not self._private():
             raise Refused("this table is declared public: it holds no personal data, read it directly.")
@@ -78,17 +80,17 @@ class Scope:
     @property
     def sources(self) -> tuple[Source, ...]:
         """Tables in the order of their joins, each with at most the declared number of rows per person."""
-        listed = [Source(self._relation(self._tables[0]), self._tables[0].alias)]
+        sources = [Source(self._relation(self._tables[0]), self._tables[0].inner)]
         for word, (old, old_column), (new, new_column) in self._joins:
-            left = self._key(f"{old.alias}.{quoted(old_column)}", old, old_column)
-            right = self._key(f"{new.alias}.{quoted(new_column)}", new, new_column)
+            left = self._key(f"{old.inner}.{quoted(old_column)}", old, old_column)
+            right = self._key(f"{new.inner}.{quoted(new_column)}", new, new_column)
             relation = self._relation(new)
             if self._dialect == "sqlite":  # it makes an index for a column of a sub-select, not for an expression
                 key = self._key(quoted(new_column), new, new_column)
                 relation = f"(SELECT *, {key} AS {JOINED} FROM {relation} LIMIT -1)"  # noqa: S608
-                right = f"{new.alias}.{JOINED}"
-            listed.append(Source(relation, new.alias, word, f"{right} = {left}"))
-        return tuple(listed)
+                right = f"{new.inner}.{JOINED}"
+            sources.append(Source(relation, new.inner, word, f"{right} = {left}"))
+        return tuple(sources)
 
     def _relation(self, table: _Table) -> str:
         name, facts = quoted(self._physical[table.name]), table.facts
@@ -107,19 +109,19 @@ class Scope:
             bounds = " x ".join(str(table.facts.rows) for table in private)
             raise Refused(
                 "the joined tables pair up to {product} = {rows} rows of one person; at most {limit} are paired. Join "
-                "fewer tables with several rows a person, or ask the owner to declare fewer 'rows'.",
+                "fewer tables with several rows a person, or ask the data owner to declare fewer 'rows'.",
                 product=bounds,
                 rows=paired,
                 limit=MOST_PAIRED,
             )
 
     def resolve(self, table: str, name: str) -> Value:
-        """The value of a column by its name, as declared."""
-        owner, declared = self._find(table, name)
-        key = f"{owner.alias}.{declared}"
+        """Return the value of a column by its name, as declared."""
+        source, declared = self._find(table, name)
+        key = f"{source.inner}.{declared}"
         if key not in self._reads:
-            facts = owner.facts.columns[declared]
-            physical = f"{owner.alias}.{quoted(declared)}"
+            facts = source.facts.columns[declared]
+            physical = f"{source.inner}.{quoted(declared)}"
             self._reads[key] = column(physical, facts, inner_name(len(self._reads)), self._dialect)
         return self._reads[key][1]
 
@@ -129,60 +131,60 @@ class Scope:
         return tuple((sql, value.sql) for sql, value in self._reads.values())
 
     def read_values(self) -> list[tuple[str, Value]]:
-        """The columns in use: the SQL that reads each one, and its value."""
+        """Return the columns in use: the SQL that reads each one, and its value."""
         return list(self._reads.values())
 
     @property
     def person(self) -> str:
-        """SQL of the column that says whose row it is; empty when each row is a person."""
-        owner = self._private()[0]
-        person = owner.facts.person
-        return self._key(f"{owner.alias}.{quoted(person)}", owner, person) if person else ""
+        """SQL of the person column; empty when each row is a person."""
+        table = self._private()[0]
+        person = table.facts.person
+        return self._key(f"{table.inner}.{quoted(person)}", table, person) if person else ""
 
     @property
     def truncated(self) -> bool:
-        """Whether rows per person must be cut to the declared number."""
-        owners = self._private()
-        if not owners[0].facts.person:
+        """Whether rows per person are sampled down to the declared number."""
+        private = self._private()
+        if not private[0].facts.person:
             return False
-        return len(owners) > 1 or not owners[0].facts.unique
+        return len(private) > 1 or not private[0].facts.unique
 
     @property
     def rows(self) -> int:
-        """How many rows of the result one person may own."""
+        """Most rows of the result that one person may own."""
         return max(table.facts.rows for table in self._private()) if self.truncated else 1
 
-    def is_person(self, node: exp.Expression) -> bool:
-        """Tell whether an expression is the person of every row: a column that a LEFT JOIN may leave empty is not."""
+    def is_person(self, node: exp.Expr) -> bool:
+        """Return whether an expression is the person of every row: not a column that a LEFT JOIN may leave empty."""
         if node.key != "column":
             return False
-        owner, declared = self._find(node.text("table"), node.name)
-        outer = any(new is owner and word == "LEFT JOIN" for word, _, (new, _) in self._joins)
-        return not owner.facts.public and owner.facts.person == declared and not outer
+        table, declared = self._find(node.text("table"), node.name)
+        outer = any(new is table and word == "LEFT JOIN" for word, _, (new, _) in self._joins)
+        return not table.facts.public and table.facts.person == declared and not outer
 
     def _private(self) -> list[_Table]:
         return [table for table in self._tables if not table.facts.public]
 
-    def _add(self, node: Any) -> _Table:
+    def _add(self, node: exp.Expr) -> _Table:
         if node.key != "table":
             raise Refused("FROM is answered with a table of the data set, not with a sub-select or a function.")
         only(node, "this", "alias")
         if node.this.key != "identifier":
             raise Refused("FROM is answered with a table of the data set, not with a function.")
         name, facts = self._dataset.table(node.name)
-        called = (node.alias or node.name).lower()
-        if any(table.called == called for table in self._tables):
-            raise Refused("two tables have the same name in this question: give one an alias.")
+        alias = (node.alias or node.name).lower()
+        if any(table.alias == alias for table in self._tables):
+            raise Refused("two tables have the same name in this query: give one an alias.")
         alias_node = node.args.get("alias")
         if alias_node is not None:
             only(alias_node, "this")
-        table = _Table(called, name, facts, f"t{len(self._tables)}")
+        table = _Table(alias, name, facts, f"t{len(self._tables)}")
         self._tables.append(table)
         return table
 
-    def _join(self, node: Any) -> None:
+    def _join(self, node: exp.Expr) -> None:
         only(node, "this", "side", "kind", "on", "using")
-        side, kind = (node.side or "").upper(), (node.kind or "").upper()
+        side, kind = node.text("side").upper(), node.text("kind").upper()
         if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER"):
             raise Refused("JOIN and LEFT JOIN are answered, not the other kinds.")
         before = list(self._tables)
@@ -190,7 +192,7 @@ class Scope:
         left, right = self._condition(node, before, new)
         if left[0].facts.columns[left[1]].type != right[0].facts.columns[right[1]].type:
             raise Refused("the two columns of the join are declared with different types.")
-        if not self._dataset.joined(f"{left[0].name}.{left[1]}", f"{right[0].name}.{right[1]}"):
+        if not self._dataset.can_join(f"{left[0].name}.{left[1]}", f"{right[0].name}.{right[1]}"):
             raise Refused(
                 "the join of {left_table}.{left_column} with {right_table}.{right_column} is not declared. {declared}",
                 left_table=left[0].name,
@@ -199,11 +201,11 @@ class Scope:
                 right_column=right[1],
                 declared=self._declared_joins(),
             )
-        self._own(left, right, side == "LEFT")
+        self._check_stability(left, right, side == "LEFT")
         self._joins.append(("LEFT JOIN" if side == "LEFT" else "JOIN", left, right))
 
-    def _own(self, left: tuple[_Table, str], right: tuple[_Table, str], outer: bool) -> None:
-        """Stability: every row of the join must belong to one person, and how many a person gets must be known."""
+    def _check_stability(self, left: tuple[_Table, str], right: tuple[_Table, str], outer: bool) -> None:
+        """Refuse a join after which a row could belong to two people, or a person have unboundedly many rows."""
         (old, old_column), (new, new_column) = left, right
         # Also when the new table hangs on a public one: a region would pair one person's rows with another's.
         if not new.facts.public and len(self._private()) > 1:
@@ -220,13 +222,15 @@ class Scope:
         if column_name not in public.facts.keys or not (new.facts.public or old is self._tables[0]):
             raise Refused(
                 "{name}.{column_name} is not declared unique, so one row could become many. Join the public table by "
-                "one of its keys ({keys}), or ask the owner to declare the column in 'keys'.",
+                "one of its keys ({keys}), or ask the data owner to declare the column in 'keys'.",
                 name=public.name,
                 column_name=column_name,
                 keys=", ".join(public.facts.keys) or "none is declared",
             )
 
-    def _condition(self, node: Any, before: list[_Table], new: _Table) -> tuple[tuple[_Table, str], tuple[_Table, str]]:
+    def _condition(
+        self, node: exp.Expr, before: list[_Table], new: _Table
+    ) -> tuple[tuple[_Table, str], tuple[_Table, str]]:
         using = node.args.get("using")
         if using:
             if len(using) != 1:
@@ -235,7 +239,7 @@ class Scope:
             old = [table for table in before if any(c.lower() == name.lower() for c in table.facts.columns)]
             if len(old) != 1:
                 raise Refused("USING: the column {name!r} is not in exactly one of the tables before.", name=name)
-            return (old[0], self._named(old[0], name)), (new, self._named(new, name))
+            return (old[0], self._declared_name(old[0], name)), (new, self._declared_name(new, name))
         on = node.args.get("on")
         while on is not None and on.key == "paren":
             on = on.this
@@ -250,28 +254,28 @@ class Scope:
 
     def _find(self, table: str, name: str) -> tuple[_Table, str]:
         if table:
-            owner = next((t for t in self._tables if t.called == table.lower()), None)
-            if owner is None:
-                raise UnknownName.of("table in this question", table, [t.called for t in self._tables])
-            return owner, self._named(owner, name)
-        owners = [t for t in self._tables if any(c.lower() == name.lower() for c in t.facts.columns)]
-        if not owners:
+            named = next((t for t in self._tables if t.alias == table.lower()), None)
+            if named is None:
+                raise UnknownName.of("table in this query", table, [t.alias for t in self._tables])
+            return named, self._declared_name(named, name)
+        candidates = [t for t in self._tables if any(c.lower() == name.lower() for c in t.facts.columns)]
+        if not candidates:
             columns = [column for t in self._tables for column in t.facts.columns]
             raise Refused(
-                "unanswerable: no column {name!r} is declared for questions.{suggestion}",
+                "unanswerable: no column {name!r} is declared for queries.{suggestion}",
                 name=name,
                 suggestion=suggestion(name, columns),
             )
-        if len(owners) > 1:
+        if len(candidates) > 1:
             raise Refused("several tables have a column {name!r}: write table.column.", name=name)
-        return owners[0], self._named(owners[0], name)
+        return candidates[0], self._declared_name(candidates[0], name)
 
-    def _named(self, table: _Table, name: str) -> str:
+    def _declared_name(self, table: _Table, name: str) -> str:
         for declared in table.facts.columns:
             if declared.lower() == name.lower():
                 return declared
         raise Refused(
-            "unanswerable: the table {name!r} has no column {name2!r} that is declared for questions.{suggestion}",
+            "unanswerable: the table {name!r} has no column {name2!r} that is declared for queries.{suggestion}",
             name=table.name,
             name2=name,
             suggestion=suggestion(name, table.facts.columns),

@@ -23,7 +23,7 @@ _TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"")
 
 
 class Steps:
-    """Collects the columns to compute, each in the first layer that has what it reads."""
+    """Collector of the columns to compute, each in the first layer that has what it reads."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
@@ -48,7 +48,7 @@ class Steps:
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """All columns, the first layer first."""
+        """All columns, from the first layer to the last."""
         listed = [(sql, name) for sql, name in self._names.items()]
         deepest = max(self._levels.values(), default=0)
         return tuple(
@@ -57,12 +57,12 @@ class Steps:
 
 
 def names(sql: str) -> set[str]:
-    """Quoted names in an expression; a text that looks like one is none."""
+    """Return the quoted names in an expression, not the texts that look like names."""
     return {token for token in _TOKEN.findall(sql) if token[0] == '"'}
 
 
 def select_lists(layers: Iterable[Layer], wanted: Iterable[str]) -> list[list[str]]:
-    """Select lists of the layers from which the ``wanted`` expressions can be computed, the first layer first.
+    """Return the select lists of the layers from which the ``wanted`` expressions can be computed, first layer first.
 
     >>> select_lists([(('"c0" > 1', '"e0"'), ('"c1" > 1', '"e1"'))], ['"e0" AND "c2"'])
     [['"c2"', '"c0" > 1 AS "e0"']]

@@ -1,6 +1,6 @@
-"""A value in a row, as the gateway knows it: its SQL, its type and the interval it cannot leave.
+"""Values of a row as the gateway tracks them: SQL, type, and an interval that they cannot leave.
 
-Nothing here can fail on some data and succeed on others: a failure would tell something about a row. So every
+Nothing here can fail on some data and succeed on others: a failure would reveal something about a row. So every
 column is read as declared (see ``reading``); a whole number is always of 64 bits and any other a double, literals too,
 and where both meet the whole one is converted; intervals rule out overflow; a divisor's interval must not hold zero;
 and products are few enough that even PostgreSQL's check for underflow cannot strike.
@@ -45,8 +45,8 @@ class Value:
     literal: str | float | bool | None = None
 
     @property
-    def bounded(self) -> bool:
-        """Tell whether the interval is finite."""
+    def has_bounds(self) -> bool:
+        """Whether the interval is finite."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
     def need(self, *types: Type) -> Value:
@@ -62,23 +62,23 @@ class Value:
     def need_bounds(self) -> Value:
         """Refuse a number whose bounds are not declared."""
         self.need("number")
-        if not self.bounded:
+        if not self.has_bounds:
             raise Refused(
                 "a column without declared bounds can be compared, but not computed with or summed: one person could "
-                "move the answer by any amount. Ask the owner to declare bounds, or use a column that has them."
+                "move the answer by any amount. Ask the data owner to declare bounds, or use a column that has them."
             )
         return self
 
 
 def number(value: float, target: str = "") -> str:
-    """A number literal, cast when a type is given."""
+    """Return a number literal, cast when a type is given."""
     written = str(int(value)) if float(value).is_integer() else repr(float(value))
     written = f"({written})" if value < 0 else written
     return f"CAST({written} AS {target})" if target else written
 
 
 def literal_number(value: float, dialect: Dialect) -> Value:
-    """A constant of the question."""
+    """Return a constant of the query."""
     if not math.isfinite(value) or abs(value) > LARGEST or 0 < abs(value) < TINY:
         raise Refused("numbers between {limit:g} and {limit2:g} (or 0) are read.", limit=TINY, limit2=LARGEST)
     whole = float(value).is_integer()
@@ -87,19 +87,19 @@ def literal_number(value: float, dialect: Dialect) -> Value:
 
 
 def double(value: Value, dialect: Dialect) -> str:
-    """SQL of a number as a double."""
+    """Return the SQL of a number as a double."""
     return f"CAST({value.sql} AS {DOUBLE[dialect]})" if value.whole else value.sql
 
 
 def alike(values: Sequence[Value], dialect: Dialect) -> list[str]:
-    """SQL of values that meet, in one type: whole numbers stay whole only among themselves."""
+    """Return the SQL of values that are compared, in one type: whole numbers stay whole only among themselves."""
     if all(value.whole or value.type != "number" for value in values):
         return [value.sql for value in values]
     return [double(value, dialect) if value.type == "number" else value.sql for value in values]
 
 
 def combine(left: Value, sign: str, right: Value, dialect: Dialect) -> Value:
-    """Arithmetic with tracked bounds: ``+ - * / %``."""
+    """Compute ``+ - * / %`` with tracked bounds."""
     left.need_bounds()
     right.need_bounds()
     if sign == "%":
@@ -148,7 +148,7 @@ def _remainder(left: Value, right: Value) -> Value:
 
 
 def floor(value: Value, dialect: Dialect) -> Value:
-    """The largest whole number below."""
+    """Return the largest whole number at or below the value."""
     value.need_bounds()
     sql = value.sql if value.whole else f"CAST(FLOOR({value.sql}) AS {WHOLE[dialect]})"
     low, high = math.floor(value.low), math.floor(value.high)
@@ -156,7 +156,7 @@ def floor(value: Value, dialect: Dialect) -> Value:
 
 
 def matches(sql: str, pattern: str, dialect: Dialect) -> str:
-    """SQL of ``LIKE`` with a wildcard at the ends only.
+    """Return the SQL of ``LIKE`` with a wildcard at the ends only.
 
     LIKE of SQLite and PostgreSQL compares the word at every place of the text: 0.26 ms for a text of 1 000 equal
     letters. Their search for a word takes at most 0.01 and 0.07 ms.
@@ -174,7 +174,7 @@ def matches(sql: str, pattern: str, dialect: Dialect) -> str:
 
 
 def hull(values: list[Value], what: str) -> Value:
-    """What several alternatives have in common: one type, and the interval that holds them all."""
+    """Return the common type of several alternatives and the interval that contains them all."""
     typed = [value for value in values if value.type != "null"]
     if not typed:
         raise Refused("{what}: at least one alternative must be a value.", what=what)
@@ -192,7 +192,7 @@ def hull(values: list[Value], what: str) -> Value:
     )
 
 
-def known_category(value: Value, literal: Value) -> None:
+def check_category(value: Value, literal: Value) -> None:
     """Refuse a comparison with a value that the column cannot have: the answer would look like a zero."""
     facts = value.facts
     if facts is None or facts.categories is None or literal.literal is None:

@@ -56,7 +56,7 @@ def _desk(studio: Studio, request: Request, desk: Desk, *, charge: int = 0, **mo
     shown = desk_view(gateway, ANALYST)
     values: dict[str, Any] = {"sql": "", "cost": COST, "delta": "", "explanation": None, "answer": None}
     if charge:
-        values["answer"] = answer_view(gateway.ledger.answered(gateway.facts.name, charge), charge)
+        values["answer"] = answer_view(gateway.ledger.stored_answer(gateway.facts.name, charge), charge)
         paid = [past for past in shown.past if past.charge == charge]
         values |= {"sql": paid[-1].sql, "cost": f"{paid[-1].loss or float(COST):g}"} if paid else {}
     return studio.show(request, "query", desk=shown, file=FILE, **{**values, **more})
@@ -82,8 +82,8 @@ def _asking(studio: Studio, router: APIRouter, desk: Desk) -> None:
     @router.get("/answer/{charge}.csv")
     def download(charge: int) -> Response:
         gateway = desk.gateway()
-        body = gateway.ledger.answered(gateway.facts.name, charge)
-        text = answer_csv(Answer.again(body, gateway.balance().left, charge))
+        body = gateway.ledger.stored_answer(gateway.facts.name, charge)
+        text = answer_csv(Answer.of_stored(body, gateway.balance().remaining, charge))
         headers = {"Content-Disposition": f'attachment; filename="answer-{charge}.csv"'}
         return PlainTextResponse(text, media_type="text/csv", headers=headers)
 

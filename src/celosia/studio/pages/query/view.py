@@ -1,4 +1,4 @@
-"""What the page on questions shows of a data set: its budget, the past, what may be asked."""
+"""View of a data set for the page on queries: its budget, past queries, what may be queried."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.metadata import ColumnFacts
-from celosia.gateway.site.view import Asked, Limit, asked, ideas, limits, loss_name
+from celosia.gateway.site.view import Limit, PastQuery, ideas, limits, loss_name, past_queries
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,14 @@ class DeskView:
     approximate: bool
     neighbours: str
     limits: tuple[Limit, ...]
-    past: tuple[Asked, ...]
+    past: tuple[PastQuery, ...]
     columns: tuple[tuple[str, str, ColumnFacts], ...]
-    """Table, name and facts of each column that may be asked about."""
+    """Table, name and facts of each column that may be queried."""
     ideas: tuple[str, ...]
 
     @property
     def several(self) -> bool:
-        """Whether columns of several tables may be asked about."""
+        """Whether columns of several tables may be queried."""
         return len({table for table, _, _ in self.columns}) > 1
 
 
@@ -38,7 +38,7 @@ def desk_view(gateway: Gateway, analyst: str) -> DeskView:
         facts.measure != "pure",
         facts.neighbours,
         limits(gateway, analyst),
-        asked(gateway, analyst),
+        past_queries(gateway, analyst),
         tuple((table, name, column) for table, own in facts.tables.items() for name, column in own.columns.items()),
         ideas(facts),
     )

@@ -11,7 +11,7 @@ import pytest
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
-from celosia.gateway.noising import needed, noising
+from celosia.gateway.noise import needed_cost, plan_noise
 from celosia.parts import Mechanism
 
 QUESTIONS = [
@@ -48,16 +48,18 @@ def test_what_is_charged_is_what_the_mechanisms_state(tmp_path, budget, paid, sh
             plan = gateway.plan(sql)
             if not plan.public_keys and "delta" not in paid:
                 continue
-            cost = needed(plan, gateway.facts.cost(paid.get("epsilon"), paid.get("rho"), paid.get("delta", 0.0)), shape)
-            made = noising(plan, cost, gateway._cell_count(plan), shape)
-            assert all(isinstance(share.mechanism, Mechanism) for share in made.shares)
+            cost = needed_cost(
+                plan, gateway.facts.cost(paid.get("epsilon"), paid.get("rho"), paid.get("delta", 0.0)), shape
+            )
+            made = plan_noise(plan, cost, gateway._cell_count(plan), shape)
+            assert all(isinstance(share.mechanism, Mechanism) for share in made.numbers)
             assert made.cost.fits(cost)
             # whole units are shared out, rounded down: a unit is 1e-12 of a loss, 1e-18 of a delta
             assert cost.loss_units - made.cost.loss_units <= 2 * len(plan.numbers)
             assert cost.delta_units - made.cost.delta_units <= 2 * len(plan.numbers) + 2
-            before = gateway.balance().left
+            before = gateway.balance().remaining
             assert gateway.ask(sql, **paid, noise=shape).cost == cost
-            assert before.minus(gateway.balance().left) == cost
+            assert before.minus(gateway.balance().remaining) == cost
 
 
 @pytest.mark.parametrize(("budget", "paid", "shape"), BUDGETS[1:], ids=["approximate", "gaussian", "zcdp"])
@@ -67,8 +69,10 @@ def test_the_error_of_an_answer_is_that_of_its_mechanism(tmp_path, budget, paid,
         opened(tmp_path, {name: 1000 * value if name != "delta" else 0.5 for name, value in budget.items()})
     ) as gateway:
         plan = gateway.plan(sql)
-        cost = needed(plan, gateway.facts.cost(paid.get("epsilon"), paid.get("rho"), paid.get("delta", 0.0)), shape)
-        (share,) = noising(plan, cost, 1, shape).shares
+        cost = needed_cost(
+            plan, gateway.facts.cost(paid.get("epsilon"), paid.get("rho"), paid.get("delta", 0.0)), shape
+        )
+        (share,) = plan_noise(plan, cost, 1, shape).numbers
         error = gateway.ask(sql, **paid, noise=shape).rows[0]["count"]["error"]
         assert error == pytest.approx(np.sqrt(share.mechanism.variance()))
         drawn = np.array(share.add([100] * 10_000))

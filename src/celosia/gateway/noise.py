@@ -1,4 +1,4 @@
-"""Mechanisms for the numbers of a plan: how a cost is shared out, what it buys, and which error that leaves."""
+"""Mechanisms for the numbers of a plan: how a cost is divided among them, and the error that remains."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ Noise = Geometric | DiscreteGaussian | Gaussian
 
 
 @dataclass(frozen=True)
-class Share:
-    """What one number of the plan gets: its part of the cost, its sensitivity, and the mechanism that answers it."""
+class NumberNoise:
+    """One number of a plan with its part of the cost, its sensitivity, and the mechanism that answers it."""
 
     number: Number
     allotted: Cost
     sensitivity: Sensitivity
     mechanism: Noise | Exponential | None
-    """None for a number that no person can move: it needs no noise and costs nothing."""
+    """None for a number that no person can change: it needs no noise and costs nothing."""
 
     @property
     def noise(self) -> Noise | None:
-        """The mechanism that adds noise; None for a quantile, and where none is needed."""
+        """The mechanism that adds noise; None for a quantile, and where none is needed_cost."""
         return None if isinstance(self.mechanism, Exponential) else self.mechanism
 
     @property
     def cost(self) -> Cost:
-        """What the mechanism states, in the measure of the data set."""
+        """Cost of the mechanism, in the measure of the data set."""
         if self.mechanism is None:
             return Cost(self.allotted.measure, 0, 0)
         return self.mechanism.cost().counted_in(self.allotted.measure)
@@ -49,23 +49,23 @@ class Share:
         """Variance in units; unknown for a quantile."""
         return math.inf if self.number.kind == "quantile" else self.noise.variance() if self.noise else 0.0
 
-    def half(self, level: float) -> float:
-        """Half width of an interval in units; unknown for a quantile."""
+    def half_width(self, level: float) -> float:
+        """Return the half width of an interval in units; unknown for a quantile."""
         if self.number.kind == "quantile":
             return math.inf
         return self.noise.half_width(level) if self.noise else 0.0
 
     def rank_error(self, level: float) -> float:
-        """How many ranks a quantile may be off."""
+        """Return how many ranks a quantile may be off."""
         assert isinstance(self.mechanism, Exponential)
         return self.mechanism.half_width(level, len(self.number.candidates()))
 
     def add(self, values: Sequence[int]) -> list[float]:
-        """Add the noise; a number that no person can move needs none."""
+        """Add the noise; a number that no person can change needs none."""
         return [float(v) for v in (self.noise.answer(values) if self.noise else values)]
 
     def choose(self, counts: Sequence[int]) -> float:
-        """A quantile from the counts per step of its grid."""
+        """Choose a quantile from the counts per step of its grid."""
         assert isinstance(self.mechanism, Exponential)
         candidates = self.number.candidates()
         whole = self.number.value is not None and self.number.value.whole
@@ -78,40 +78,40 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Noising:
-    """The shares of all numbers, and the threshold for keys that are not public."""
+class NoisePlan:
+    """The noise of all numbers of a plan, and the threshold for keys that are not public."""
 
-    shares: tuple[Share, ...]
+    numbers: tuple[NumberNoise, ...]
     threshold: int | None = None
     hidden: Cost | None = None
-    """What the threshold costs: the chance that it shows a key that one person makes."""
+    """Cost of the threshold: the probability that it shows a key that one person makes."""
     shape: Shape = "laplace"
 
     @property
     def cost(self) -> Cost:
-        """What all mechanisms together state."""
-        return sequential([*(share.cost for share in self.shares), *([self.hidden] if self.hidden else [])])
+        """Cost of all mechanisms together."""
+        return sequential([*(number.cost for number in self.numbers), *([self.hidden] if self.hidden else [])])
 
 
-def needed(plan: Plan, cost: Cost, shape: Shape | None = None) -> Cost:
-    """The cost without its delta where nothing needs one: public groups and Laplace noise, or zCDP."""
+def needed_cost(plan: Plan, cost: Cost, shape: Shape | None = None) -> Cost:
+    """Return the cost without its delta where nothing needs one: public groups and Laplace noise, or zCDP."""
     if not plan.public_keys or (shape == "gaussian" and cost.measure == "approximate"):
         return cost
     return Cost(cost.measure, cost.loss_units, 0)
 
 
-def noising(plan: Plan, cost: Cost, cells: int | None, shape: Shape | None = None) -> Noising:
-    """Share a cost evenly over the numbers of a plan (sequential composition) and find the mechanism of each one."""
+def plan_noise(plan: Plan, cost: Cost, cells: int | None, shape: Shape | None = None) -> NoisePlan:
+    """Divide a cost evenly among the numbers of a plan (sequential composition) and choose their mechanisms."""
     shape = shape or ("gaussian" if cost.measure == "zcdp" else "laplace")
     if cost.loss_units < len(plan.numbers):
-        raise Refused("the question needs a positive cost: ask with a larger epsilon.")
+        raise Refused("the query needs a positive cost: ask with a larger epsilon.")
     if shape == "gaussian" and cost.measure == "pure":
         raise Refused("Gaussian noise needs a delta; this data set promises pure epsilon-differential privacy.")
     if shape == "laplace" and cost.measure == "zcdp":
         raise Refused("this data set counts in zCDP: its noise is Gaussian.")
     if not plan.public_keys and cost.delta_units == 0:
         raise Refused(
-            "the groups are not public, so showing one that exists tells that somebody is in it: that needs a delta "
+            "the groups are not public, so showing one that exists reveals that a person is in it: that needs a delta "
             "above 0, or declared categories or bounds for the keys."
         )
     gaussian_delta = shape == "gaussian" and cost.measure == "approximate"
@@ -121,19 +121,19 @@ def noising(plan: Plan, cost: Cost, cells: int | None, shape: Shape | None = Non
     parts = gaussian_delta * sum(x.kind != "quantile" for x in plan.numbers) + (not plan.public_keys)
     delta = cost.delta / max(parts, 1)
     each = Cost(cost.measure, cost.loss_units // len(plan.numbers), 0)
-    shares = tuple(_share(number, plan, each, cells, shape, delta) for number in plan.numbers)
+    numbers = tuple(_number_noise(number, plan, each, cells, shape, delta) for number in plan.numbers)
     threshold, hidden = None, None
     if plan.threshold_number is not None:
-        counts = shares[plan.threshold_number].noise
+        counts = numbers[plan.threshold_number].noise
         assert counts is not None
         threshold, hidden = counts.threshold(delta, plan.rows), Cost(cost.measure, 0, cost.delta_units // parts)
-    shared = Noising(shares, threshold, hidden, shape)
-    if not shared.cost.fits(cost):
-        raise RuntimeError("the mechanisms of a question cost more than it is charged.")
-    return shared
+    planned = NoisePlan(numbers, threshold, hidden, shape)
+    if not planned.cost.fits(cost):
+        raise RuntimeError("the mechanisms of a query cost more than it is charged.")
+    return planned
 
 
-def _share(number: Number, plan: Plan, cost: Cost, cells: int | None, shape: Shape, delta: float) -> Share:
+def _number_noise(number: Number, plan: Plan, cost: Cost, cells: int | None, shape: Shape, delta: float) -> NumberNoise:
     sensitivity = number.sensitivity(plan.neighbours, plan.rows, cells)
     mechanism: Noise | Exponential | None
     if number.kind == "quantile":
@@ -147,4 +147,4 @@ def _share(number: Number, plan: Plan, cost: Cost, cells: int | None, shape: Sha
     else:
         # on a fine grid of the reals, where the condition of Balle and Wang holds as stated
         mechanism = Gaussian(epsilon=cost.loss, delta=delta, sensitivity=sensitivity.l2)
-    return Share(number, cost, sensitivity, mechanism)
+    return NumberNoise(number, cost, sensitivity, mechanism)

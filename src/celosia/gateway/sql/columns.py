@@ -1,7 +1,7 @@
-"""A column as it was declared: SQL that reads any value the database may hold into one type and one range.
+"""Columns as declared: SQL that converts any value the database may hold into one type and one range.
 
-A value that does not fit must not stop a question, because that would tell that somebody has it. Numbers go to the
-nearest bound; other values that are not of the declared type or not among its categories count as missing.
+A value that does not fit must not stop a query, because that would reveal that a record has it. Numbers are moved to
+the nearest bound; other values that are not of the declared type or not among its categories count as missing.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from celosia.gateway.metadata import ColumnFacts
 from celosia.gateway.sql.values import DOUBLE, TINY, WHOLE, Dialect, Value, number
 
 LONGEST_TEXT = 1_000
-"""What lies beyond is not read: how long a text is must not show in the time of an answer."""
+"""Characters of a text that are read: how long a text is must not show in the time of an answer."""
 FIRST_DAY, LAST_DAY = "0001-01-01", "9999-12-31"
 LARGEST_WHOLE = 2**63 - 1
 LARGEST_DOUBLE = 1e300
 
 
 def column(physical: str, facts: ColumnFacts, inner: str, dialect: Dialect) -> tuple[str, Value]:
-    """The SQL that reads a column as it was declared, and its value under the ``inner`` name."""
+    """Return the SQL that reads a column as declared, and its value under the ``inner`` name."""
     value = Value(inner, "null", columns=frozenset([inner]), facts=facts)
     if facts.type == "boolean":
         return _boolean(physical, dialect), replace(value, type="boolean")
@@ -38,7 +38,7 @@ def column(physical: str, facts: ColumnFacts, inner: str, dialect: Dialect) -> t
 
 
 def inner_name(index: int) -> str:
-    """Name of the index-th column inside the query; names of the question never get there."""
+    """Name the index-th column inside the query; names of the query never get there."""
     return quoted(f"c{index}")
 
 
@@ -50,7 +50,7 @@ def _boolean(physical: str, dialect: Dialect) -> str:
 
 
 def _date(physical: str, dialect: Dialect) -> str:
-    """Days that Python and all engines know; infinity and the years before 1 and after 9999 are missing."""
+    """Return the SQL of days that Python and all engines know; infinity and other years than 1 to 9999 are missing."""
     if dialect == "sqlite":
         day = f"SUBSTR(CAST({physical} AS TEXT), 1, 10)"
         shape = "-".join(["[0-9]" * 4, "[0-9]" * 2, "[0-9]" * 2])
@@ -65,7 +65,7 @@ def _date(physical: str, dialect: Dialect) -> str:
 
 
 def _read_text(physical: str, dialect: Dialect) -> str:
-    """Texts compared letter by letter: where a collation takes two for one, a row could decide how both are shown."""
+    """Return the SQL of a text without its collation, which may equate texts: a row could decide how both are shown."""
     if dialect == "sqlite":
         return f"CASE WHEN TYPEOF({physical}) <> 'blob' THEN SUBSTR(CAST({physical} AS TEXT), 1, {LONGEST_TEXT}) END"
     if dialect == "duckdb":
@@ -89,7 +89,7 @@ def _read_number(physical: str, facts: ColumnFacts, value: Value, dialect: Diale
     if facts.bounds is None:
         value = replace(value, type="number", whole=whole)
         if not whole:
-            return _clamped(seen, read, -LARGEST_DOUBLE, LARGEST_DOUBLE, target), value
+            return _clamp(seen, read, -LARGEST_DOUBLE, LARGEST_DOUBLE, target), value
         if dialect != "postgres":
             return read, value
         return f"CASE WHEN {seen} > {-LARGEST_WHOLE} AND {seen} < {LARGEST_WHOLE} THEN {read} END", value
@@ -98,11 +98,11 @@ def _read_number(physical: str, facts: ColumnFacts, value: Value, dialect: Diale
         low, high = math.ceil(low), math.floor(high)
     else:  # what lies between 0 and the smallest number is read as 0, so an interval that begins there holds 0
         low, high = (0.0 if 0 < abs(bound) < TINY else bound for bound in (low, high))
-    return _clamped(seen, read, low, high, target), replace(value, type="number", low=low, high=high, whole=whole)
+    return _clamp(seen, read, low, high, target), replace(value, type="number", low=low, high=high, whole=whole)
 
 
-def _clamped(seen: str, read: str, low: float, high: float, target: str) -> str:
-    """A number moved to the nearest bound; NaN, above all numbers in DuckDB and PostgreSQL, goes to the upper one."""
+def _clamp(seen: str, read: str, low: float, high: float, target: str) -> str:
+    """Return the SQL of a number moved to the nearest bound; NaN, above all numbers, goes to the upper one."""
     small = f" WHEN {seen} > {-TINY} AND {seen} < {TINY} THEN {number(0, target)}" if target in DOUBLE.values() else ""
     return (
         f"CASE WHEN {seen} IS NULL THEN NULL WHEN {seen} <= {number(low)} THEN {number(low, target)}"
