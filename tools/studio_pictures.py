@@ -24,9 +24,9 @@ from playwright.sync_api import Page, sync_playwright
 
 from celosia.demo import prepare
 from celosia.show.look import LANGUAGES
-from celosia.studio import editing
+from celosia.studio import toml_edit
 from celosia.studio.app import create
-from celosia.studio.pages.start.beginning import seeded
+from celosia.studio.pages.start.create import add_seed
 from celosia.studio.project import Project
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "assets" / "studio"
@@ -70,7 +70,7 @@ def project(folder: Path) -> Project:
 def demonstration(folder: Path) -> Project:
     """The demonstration of 2 000 persons, with incomes in ranges and a few candidates to explore."""
     place = prepare(folder, 2000)
-    place.write_text(seeded(place.read_text("utf-8")), "utf-8")
+    place.write_text(add_seed(place.read_text("utf-8")), "utf-8")
     begun = Project(folder)
     ranges = {"use": "intervals", "breaks": [15000, 25000, 40000, 65000], "count": 2, "fallback": "*"}
     levels = [
@@ -79,8 +79,8 @@ def demonstration(folder: Path) -> Project:
             "vary": {"require": [[f"k-anonymity(k={k})"] for k in (2, 3, 5, 10)], "suppress": [0.0, 0.05]},
         }
     ]
-    begun.change(lambda text: editing.put(text, ("schema", "hierarchies", "income"), ranges))
-    begun.change(lambda text: editing.put(text, ("explore",), {"candidate": levels, "seeds": 1, "max_risk": 0.01}))
+    begun.change(lambda text: toml_edit.put(text, ("schema", "hierarchies", "income"), ranges))
+    begun.change(lambda text: toml_edit.put(text, ("explore",), {"candidate": levels, "seeds": 1, "max_risk": 0.01}))
     return begun
 
 

@@ -102,7 +102,7 @@ def test_jobs_of_the_studio_import_nothing_of_the_working_directory(place):
     mark = plant(place, f"{LIBRARIES} {STANDARD} sitecustomize usercustomize")
     code = (
         "import os, time\nfrom celosia.studio.jobs import Jobs\nfrom celosia.studio.project import Project\n"
-        "from celosia.studio.running import start_run\n"
+        "from celosia.studio.runs import start_run\n"
         'policy = \'[input]\\npath = "data.csv"\\n[schema]\\nquasi = ["b"]\\n[output]\\nreport = false\\n\'\n'
         f"os.chdir({str(place)!r})\n"
         "project = Project('.')\nproject.change(lambda _: policy)\njobs = Jobs(project)\n"

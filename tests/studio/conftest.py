@@ -80,11 +80,11 @@ def studio(tmp_path_factory):
 def begun(tmp_path_factory):
     """A studio on a folder with the demonstration of 300 persons and its policy."""
     from celosia.demo import prepare
-    from celosia.studio.pages.start.beginning import seeded
+    from celosia.studio.pages.start.create import add_seed
 
     folder = tmp_path_factory.mktemp("begun") / "clinic"
     place = prepare(folder, 300)
-    place.write_text(seeded(place.read_text("utf-8")), "utf-8")
+    place.write_text(add_seed(place.read_text("utf-8")), "utf-8")
     yield from running(folder)
 
 

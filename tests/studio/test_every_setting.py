@@ -22,7 +22,7 @@ from celosia.release.policy.sections import (
     Output,
     Run,
 )
-from celosia.studio import editing
+from celosia.studio import toml_edit
 from celosia.studio.pages import pages
 from celosia.studio.project import Project
 
@@ -225,7 +225,7 @@ def test_a_query_is_shown_with_its_address(tmp_path, desk):
     project.change(lambda _: policy)
     page = html.unescape(desk(project).get("/data").text)
     for key in ("url", "query"):
-        assert editing.get(policy, ("input", key)) in page
+        assert toml_edit.get(policy, ("input", key)) in page
 
 
 def test_a_reason_is_seen_before_any_run_and_can_be_taken_back(project, desk):

@@ -16,16 +16,16 @@ import celosia
 from celosia.errors import DataError, InputError, ParameterError, UnknownName
 from celosia.show.plots import Axis
 from celosia.studio.pages.fcrm import board as boards
-from celosia.studio.pages.fcrm.board import Board, read_points, seen, stepped
-from celosia.studio.pages.fcrm.drawing import picture
-from celosia.studio.pages.fcrm.view import clipped, view
+from celosia.studio.pages.fcrm.board import Board, advance, current_iteration, read_points
+from celosia.studio.pages.fcrm.pictures import picture
+from celosia.studio.pages.fcrm.view import clip_line, view
 
 TWO_LINES = tuple((float(x), float(x) if i else 9.0 - x) for i in (0, 1) for x in range(8))
 
 
 def finished(board: Board) -> Board:
     while not board.finished:
-        board = stepped(board)
+        board = advance(board)
     return board
 
 
@@ -37,7 +37,7 @@ def test_stepping_ends_as_the_whole_run_and_the_file_repeats_it(tmp_path):
     file.write_text(boards.points_csv(board))
     whole = celosia.protect(celosia.read(file), board.method(), seed=board.seed)
     assert whole.history[-1]["iterations"] == len(board.readings)
-    assert seen(board).outcome.table.polars()["y"].equals(whole.polars()["y"])
+    assert current_iteration(board).outcome.table.polars()["y"].equals(whole.polars()["y"])
     printed: dict = {}
     exec(boards.snippets(board, str(file)).python.replace("made.polars()", "shown = made.polars()"), printed)
     assert printed["shown"]["y"].equals(whole.polars()["y"])
@@ -45,13 +45,14 @@ def test_stepping_ends_as_the_whole_run_and_the_file_repeats_it(tmp_path):
 
 def test_several_steps_at_once_are_single_steps():
     board = Board(points=boards.example(), c=3)
-    assert stepped(board, 4) == stepped(stepped(stepped(stepped(board))))
+    assert advance(board, 4) == advance(advance(advance(advance(board))))
 
 
 def test_a_reading_is_the_loss_and_the_risk_of_what_would_leave():
-    board = stepped(Board(points=TWO_LINES, c=2), 2)
+    board = advance(Board(points=TWO_LINES, c=2), 2)
     before, after = (
-        pl.DataFrame({"y": y}) for y in ([p[1] for p in TWO_LINES], seen(board).outcome.table.polars()["y"])
+        pl.DataFrame({"y": y})
+        for y in ([p[1] for p in TWO_LINES], current_iteration(board).outcome.table.polars()["y"])
     )
     pair = celosia.read(before), celosia.read(after)
     last = board.readings[-1]
@@ -61,19 +62,19 @@ def test_a_reading_is_the_loss_and_the_risk_of_what_would_leave():
 
 
 def test_a_change_of_points_or_settings_begins_anew():
-    board = stepped(Board(points=TWO_LINES, c=2))
+    board = advance(Board(points=TWO_LINES, c=2))
     assert board.readings
-    for changed in (board.with_point(1, 1), board.without_last(), board.changed(c=3), board.cleared()):
+    for changed in (board.with_point(1, 1), board.without_last(), board.change(c=3), board.clear()):
         assert changed.readings == ()
         assert not changed.running
-    assert board.changed(dependent=1, independent=2).axes == ("y", "x")
-    swapped = board.changed(dependent=1, independent=2).with_point(3.0, 4.0)  # at x = 3, y = 4 of the drawing
+    assert board.change(dependent=1, independent=2).axes == ("y", "x")
+    swapped = board.change(dependent=1, independent=2).with_point(3.0, 4.0)  # at x = 3, y = 4 of the drawing
     assert swapped.points[-1] == (4.0, 3.0)
 
 
 def test_constraints_hold_in_what_would_leave():
     board = finished(Board(points=boards.example(), c=2, constraints=("y >= 3", "y <= 2 * x + 4")))
-    made = seen(board).outcome.table.polars()
+    made = current_iteration(board).outcome.table.polars()
     assert made["y"].min() >= 3
     assert (made["y"] <= 2 * made["x"] + 4 + 1e-9).all()
     assert view(board).moved > 0
@@ -81,19 +82,19 @@ def test_constraints_hold_in_what_would_leave():
 
 def test_what_cannot_be_fitted_is_a_sentence():
     with pytest.raises(DataError, match="3 regressions need at least 8 points, there are 2"):
-        stepped(Board(points=((0.0, 1.0), (1.0, 2.0))))
+        advance(Board(points=((0.0, 1.0), (1.0, 2.0))))
     with pytest.raises(InputError, match="no points yet"):
         Board().table()
     with pytest.raises(InputError, match="nothing was fitted yet"):
         boards.synthetic_csv(Board(points=TWO_LINES))
     with pytest.raises(ParameterError, match="coordinate 1 is dependent and independent"):
-        Board().changed(dependent=1)
+        Board().change(dependent=1)
     with pytest.raises(ParameterError, match="2 coordinates; there is no number 3"):
-        Board().changed(dependent=3)
+        Board().change(dependent=3)
     with pytest.raises(ParameterError, match="c must be at most 10"):
-        Board().changed(c=11)
+        Board().change(c=11)
     with pytest.raises(UnknownName, match="no column named 'z'"):
-        stepped(Board(points=TWO_LINES, c=2, constraints=("z >= 0",)))
+        advance(Board(points=TWO_LINES, c=2, constraints=("z >= 0",)))
     with pytest.raises(InputError, match="two finite numbers"):
         Board().with_point(float("nan"), 1.0)
 
@@ -152,7 +153,7 @@ def test_the_picture_has_each_point_once_and_each_line_in_the_colour_of_its_poin
     shown = view(board)
     assert sorted((dot.x, dot.y) for dot in shown.drawing.dots) == sorted(TWO_LINES)
     for alone in (False, True):
-        svg = ET.fromstring(picture(shown.drawing, alone=alone))
+        svg = ET.fromstring(picture(shown.drawing, standalone=alone))
         paths = [e for e in svg.iter() if e.tag.endswith("path")]
         dots = {
             p.get("class").split()[-1]: p.get("d").count("M") for p in paths if p.get("class", "").startswith("dot")
@@ -167,11 +168,11 @@ def test_states_of_the_board():
     assert view(Board()).state == "empty"
     assert view(Board(points=TWO_LINES[:2])).state == "few"
     for few in (Board(points=boards.example()[:7], c=3), Board(points=boards.example()[:4], c=3, intercept=False)):
-        enough = few.changed(points=boards.example()[: few.fewest_points])
+        enough = few.change(points=boards.example()[: few.fewest_points])
         assert (view(few).state, len(enough.points)) == ("few", len(few.points) + 1)
-        assert len(stepped(enough).readings) == 1, "the method accepts what the board calls enough"
+        assert len(advance(enough).readings) == 1, "the method accepts what the board calls enough"
     assert view(board).state == "ready"
-    assert view(stepped(board)).state in ("stopped", "converged")
+    assert view(advance(board)).state in ("stopped", "converged")
     assert view(board.model_copy(update={"running": True})).state == "running"
     assert view(finished(board)).state == "converged"
     assert view(finished(Board(points=boards.example(), c=5, max_iterations=2))).state == "ended"
@@ -180,7 +181,7 @@ def test_states_of_the_board():
 @given(st.floats(-30, 30), st.floats(-9, 9))
 def test_a_clipped_line_stays_inside_and_misses_nothing(intercept, slope):
     box = Axis("x", 0, 10), Axis("y", 0, 10)
-    ends = clipped(intercept, slope, *box)
+    ends = clip_line(intercept, slope, *box)
     at = np.linspace(0, 10, 401)
     y = intercept + slope * at
     crosses = ((y > 1e-6) & (y < 10 - 1e-6)).any()

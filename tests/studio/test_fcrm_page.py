@@ -7,7 +7,7 @@ import re
 import pytest
 
 from celosia.studio.pages.fcrm.board import example, points_csv
-from celosia.studio.pages.fcrm.drawing import plane
+from celosia.studio.pages.fcrm.pictures import plane
 from celosia.studio.pages.fcrm.routes import Playground
 from celosia.studio.pages.fcrm.view import view
 
@@ -16,9 +16,7 @@ pytestmark = pytest.mark.xdist_group("studio-fcrm")
 
 @pytest.fixture
 def page(studio, visit):
-    Playground(studio.project).change(
-        lambda board: board.cleared().changed(c=3, m=1.5, constraints=(), max_iterations=30)
-    )
+    Playground(studio.project).change(lambda board: board.clear().change(c=3, m=1.5, constraints=(), max_iterations=30))
     opened = visit(studio)
     opened.goto(f"{studio.address}/fcrm")
     return opened
@@ -155,7 +153,7 @@ def test_files_are_loaded_or_refused_by_their_line(studio, page, tmp_path):
 
 def test_a_run_that_cannot_go_on_stops(studio, page):
     impossible = {"points": example(), "c": 3, "constraints": ("y >= 5", "y <= 4"), "running": True}
-    Playground(studio.project).change(lambda now: now.changed(**impossible))
+    Playground(studio.project).change(lambda now: now.change(**impossible))
     page.reload()
     page.get_by_text("The constraints cannot be met").wait_for()
     assert not board(studio).running
@@ -181,7 +179,7 @@ def test_columns_of_the_project_become_a_step_of_the_policy(begun, visit):
     ("theme", "language", "title"), [("light", "es", "Taller FCRM"), ("dark", "ca", "Taller FCRM")]
 )
 def test_in_both_themes_in_every_language_on_a_phone(studio, visit, accessible, theme, language, title):
-    Playground(studio.project).change(lambda now: now.cleared().changed(points=example()[:40], c=3, constraints=()))
+    Playground(studio.project).change(lambda now: now.clear().change(points=example()[:40], c=3, constraints=()))
     page = visit(studio, color_scheme=theme, locale=language, viewport={"width": 375, "height": 700})
     page.goto(f"{studio.address}/fcrm")
     assert page.locator("h1").inner_text() == title

@@ -30,7 +30,7 @@ def filled(fields):
 @pytest.mark.parametrize(("kind", "name"), EVERY, ids=lambda given: given)
 def test_a_form_shows_every_parameter_with_its_help_and_an_empty_one_changes_nothing(kind, name):
     cls = find(kind, name)
-    fields = forms.form(cls, {}, ["age", "zip"])
+    fields = forms.fields(cls, {}, ["age", "zip"])
     assert [field.name for field in fields] == list(cls.model_fields)
     assert all(field.help for field in fields)
     assert forms.read(cls, filled(fields)) == {}
@@ -54,7 +54,7 @@ WRITTEN = [
 def test_what_a_policy_says_comes_back_from_its_form(kind, text):
     raw = grammar.part(text)
     cls = find(kind, raw["use"])
-    fields = forms.form(cls, raw, ["age", "zip", "income", "tax", "diagnosis"])
+    fields = forms.fields(cls, raw, ["age", "zip", "income", "tax", "diagnosis"])
     assert {"use": raw["use"], **forms.read(cls, filled(fields))} == raw
 
 
@@ -66,14 +66,14 @@ def test_a_number_that_is_none_is_refused_in_words():
 
 
 def test_bounds_make_a_slider():
-    (suppress,) = [field for field in forms.form(find("method", "generalise"), {}) if field.name == "suppress"]
+    (suppress,) = [field for field in forms.fields(find("method", "generalise"), {}) if field.name == "suppress"]
     assert suppress.slides
     assert (suppress.least, suppress.most, suppress.slide) == (0, 1, "0.01")
 
 
 def test_a_number_without_an_upper_bound_slides_beyond_its_value():
     for k, reach in (("5", 20), ("12", 45), ("", 20)):  # 1 + 4 (12 - 1) = 45
-        (field,) = forms.form(find("model", "k-anonymity"), {"k": int(k)} if k else {})
+        (field,) = forms.fields(find("model", "k-anonymity"), {"k": int(k)} if k else {})
         assert (field.slides, field.most, field.reach, field.slide) == (True, None, reach, "1")
-    every = [field for kind, name in EVERY for field in forms.form(find(kind, name), {})]
+    every = [field for kind, name in EVERY for field in forms.fields(find(kind, name), {})]
     assert all(field.reach > field.least for field in every if field.slides)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from tests.studio.conftest import running, until
 
-from celosia.studio.pages.fuzzy.view import places, written
+from celosia.studio.pages.fuzzy.view import places, sets_by_column
 
 pytestmark = pytest.mark.xdist_group("studio-fuzzy")
 BARE = """[input]
@@ -47,7 +47,7 @@ def page(people, visit):
 
 
 def sets(people):
-    return written(places(people.project.policy()))["age"]
+    return sets_by_column(places(people.project.policy()))["age"]
 
 
 def said(page, text):

@@ -15,10 +15,10 @@ from celosia.errors import CelosiaError, DataError, InputError, ParameterError
 from celosia.kernels.fuzzy import FuzzySet
 from celosia.release.policy.policy import Policy
 from celosia.studio.pages.fuzzy import edits
-from celosia.studio.pages.fuzzy.chain import Chain, suggested
-from celosia.studio.pages.fuzzy.drawing import sets_picture
-from celosia.studio.pages.fuzzy.view import alone_view, column_view, curve_view, places, written
-from celosia.studio.wording import words
+from celosia.studio.pages.fuzzy.chain import Chain, suggest
+from celosia.studio.pages.fuzzy.pictures import sets_picture
+from celosia.studio.pages.fuzzy.view import column_curve, column_view, joint_curve, places, sets_by_column
+from celosia.studio.translations import words
 
 AGES = {"Young": "(-inf;30;36)", "Adult": "(30;36;54;60)", "Old": "(54;60;inf)"}
 TEXT = """[input]
@@ -57,7 +57,7 @@ def test_any_chain_is_a_partition_and_reads_back(points):
 @given(st.integers(0, 3), st.floats(-100, 100))
 def test_a_drag_goes_no_further_than_its_neighbours(position, value):
     chain = Chain(("a", "b", "c"), (10.0, 20.0, 30.0, 40.0))
-    after = chain.moved(position, value, 1.0)
+    after = chain.move_point(position, value, 1.0)
     assert all(p == q for i, (p, q) in enumerate(zip(chain.points, after.points, strict=True)) if i != position)
     assert Chain.of(after.sets()).points == pytest.approx(after.points)  # still a partition
 
@@ -74,9 +74,9 @@ def test_what_is_no_chain_is_kept_as_it_is():
 
 def test_sets_are_split_removed_and_renamed():
     chain = Chain.of(AGES)
-    assert chain.renamed("Young", " Jung ").names == ("Jung", "Adult", "Old")
-    assert chain.without("Adult").sets() == {"Young": "(-inf;30;60)", "Old": "(30;60;inf)"}
-    assert chain.without("Young").names == ("Adult", "Old")
+    assert chain.rename("Young", " Jung ").names == ("Jung", "Adult", "Old")
+    assert chain.remove("Adult").sets() == {"Young": "(-inf;30;60)", "Old": "(30;60;inf)"}
+    assert chain.remove("Young").names == ("Adult", "Old")
     split = chain.split("Adult", "Elder", 0, 100)
     assert split.names == ("Young", "Adult", "Elder", "Old")
     assert split.points == (30.0, 36.0, 42.0, 48.0, 54.0, 60.0)
@@ -84,26 +84,26 @@ def test_sets_are_split_removed_and_renamed():
         assert Chain.of(chain.split(name, "new", 0, 100).sets()) is not None
     tip = Chain(("l", "m", "h"), (0.0, 5.0, 5.0, 9.0)).split("m", "m 2", -5, 20)
     assert Chain.of(tip.sets()) == tip
-    with pytest.raises(ParameterError, match="two sets are the least"):
-        chain.without("Adult").without("Old")
+    with pytest.raises(ParameterError, match="at least two fuzzy sets"):
+        chain.remove("Adult").remove("Old")
     with pytest.raises(CelosiaError, match="no fuzzy set named 'Adlt'"):
-        chain.renamed("Adlt", "x")
+        chain.rename("Adlt", "x")
     with pytest.raises(ParameterError, match="name of its own"):
-        chain.renamed("Adult", "Old")
+        chain.rename("Adult", "Old")
     with pytest.raises(ParameterError, match="point 2 must lie to the right of point 1"):
         Chain(("a", "b"), (5.0, 5.0))
 
 
 def test_suggested_sets_hold_about_as_many_records_each():
     values = np.random.default_rng(1).normal(50, 10, 3000)
-    chain = suggested(values, 4, "ca")
+    chain = suggest(values, 4, "ca")
     assert chain.names == ("baix", "mitjà", "alt", "molt alt")
     sizes = [float(shape(values).sum()) for shape in chain.shapes()]
     assert max(sizes) < 1.15 * min(sizes)
     heaped = np.repeat([0.0, 1, 2, 3, 4, 5, 6], [900, 1, 1, 1, 1, 1, 1])
-    assert Chain.of(suggested(heaped).sets()) is not None
+    assert Chain.of(suggest(heaped).sets()) is not None
     with pytest.raises(DataError, match="too few different numbers"):
-        suggested(np.array([1.0, 2.0, 1.0]))
+        suggest(np.array([1.0, 2.0, 1.0]))
 
 
 def test_the_numbers_of_a_column_are_those_of_its_sets(people):
@@ -132,47 +132,47 @@ def test_the_curve_is_that_of_the_requirement(people, tmp_path):
     policy = Policy.parse(TEXT, tmp_path)
     found = places(policy)
     model = policy.require[0]
-    together = curve_view(people, found, written(found))
+    together = joint_curve(people, found, sets_by_column(found))
     assert together.reached == model.value(people)
     assert list(together.possibility) == model.curve(people)["possibility"].to_list()
     assert together.wanted == 2
     assert together.holds is model.holds(people)
     only = celosia.read(people.polars(), celosia.Schema.of(quasi=["age"]))
-    alone = alone_view(people, found, "age", AGES)
+    alone = column_curve(people, found, "age", AGES)
     assert alone.reached == 3.0 == model.value(only)
     assert alone.wanted is None
-    gap = curve_view(people, found, {"age": {"Young": "(-inf;30;36)", "Old": "(54;60;inf)"}})
+    gap = joint_curve(people, found, {"age": {"Young": "(-inf;30;36)", "Old": "(54;60;inf)"}})
     assert "the sets are no partition" in gap.problem
 
 
 def test_an_edit_changes_the_sets_of_every_part_that_codes_the_column(tmp_path):
     policy = Policy.parse(TEXT, tmp_path)
-    moved = Chain.of(AGES).moved(0, 28.0)
-    after = edits.with_sets(TEXT, policy, "age", moved.sets())
+    moved = Chain.of(AGES).move_point(0, 28.0)
+    after = edits.set_fuzzy_sets(TEXT, policy, "age", moved.sets())
     assert 'path = "people.csv"   # mine' in after
     now = Policy.parse(after, tmp_path)
     assert now.require[0].sets["age"]["Young"] == "(-inf;28;36)"
     assert now.steps[0].method.sets == now.require[0].sets
-    without = Policy.parse(edits.with_sets(after, now, "age", None), tmp_path)
+    without = Policy.parse(edits.set_fuzzy_sets(after, now, "age", None), tmp_path)
     assert without.require[0].sets == {}
     assert without.require[0].q == 2
     with pytest.raises(InputError, match="codes the column 'sex_'"):
-        edits.with_sets(TEXT, policy, "sex_", AGES)
+        edits.set_fuzzy_sets(TEXT, policy, "sex_", AGES)
 
 
 def test_a_requirement_in_short_form_is_written_out(tmp_path):
     text = 'require = ["q-anonymity(q=4, cells=5)"]\n\n[input]\npath = "people.csv"\n\n[schema]\nquasi = ["age"]\n'
-    after = Policy.parse(edits.with_sets(text, Policy.parse(text, tmp_path), "age", AGES), tmp_path)
+    after = Policy.parse(edits.set_fuzzy_sets(text, Policy.parse(text, tmp_path), "age", AGES), tmp_path)
     assert (after.require[0].q, after.require[0].cells) == (4, 5)
     assert after.require[0].sets == {"age": AGES}
 
 
 def test_a_requirement_and_a_step_begin_with_the_sets(tmp_path):
     bare = '[input]\npath = "people.csv"\n\n[schema]\nquasi = ["age"]\n'
-    text = edits.with_labels(edits.with_requirement(bare, "age", AGES), "age", AGES)
+    text = edits.add_labels(edits.add_requirement(bare, "age", AGES), "age", AGES)
     policy = Policy.parse(text, tmp_path)
     assert policy.require[0].sets == policy.steps[0].method.sets == {"age": AGES}
-    asked = edits.with_parameters(text, places(policy)[0], q=7, aggregate="min", possibility=None)
+    asked = edits.set_parameters(text, places(policy)[0], q=7, aggregate="min", possibility=None)
     assert (Policy.parse(asked, tmp_path).require[0].q, Policy.parse(asked, tmp_path).require[0].aggregate) == (
         7,
         "min",

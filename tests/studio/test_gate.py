@@ -13,7 +13,7 @@ from celosia.studio.project import Project, file_name
 testclient = pytest.importorskip("starlette.testclient")
 pytest.importorskip("babel")
 from celosia.studio.app import create
-from celosia.studio.security import COOKIE, MOST_BYTES
+from celosia.studio.security import COOKIE, MAX_BYTES
 
 pytestmark = pytest.mark.xdist_group("studio-gate")
 PORT = 8360
@@ -145,7 +145,7 @@ def test_host_and_token_are_new_at_every_start_and_never_in_the_folder(tmp_path)
 )
 def test_language_and_theme_are_kept_for_the_next_start(tmp_path, kept):
     project = Project(tmp_path / "clinic")
-    (project.own / "look.json").write_text(kept)
+    (project.state_folder / "look.json").write_text(kept)
     app = create(project, PORT)
     cookies = browser_of(app).get(app.link()).headers.get_list("set-cookie")
     assert [c.split(";")[0] for c in cookies[:-1]] == (["lang=ca", "theme=dark"] if "ca" in kept.split('"') else [])
@@ -246,7 +246,7 @@ def test_another_page_can_neither_embed_nor_fetch(client, mode, site):
 
 
 def test_what_is_sent_has_a_limit(client):
-    too_long = {"content-length": str(MOST_BYTES + 1)}
+    too_long = {"content-length": str(MAX_BYTES + 1)}
     assert post(client, "/show", headers=too_long, content=b"x").status_code == 413
     assert post(client, "/begin/upload", headers={"content-length": str(3 << 30)}, content=b"x").status_code == 413
     endless = post(client, "/show", headers={"transfer-encoding": "chunked"}, content=iter([b"x"]))
@@ -298,12 +298,12 @@ def test_a_link_out_of_the_folder_is_no_way_out(project, tmp_path):
     (tmp_path / "secret.csv").write_text("a\n1\n")
     (project.folder / "link.csv").symlink_to(tmp_path / "secret.csv")
     with pytest.raises(CelosiaError, match="outside"):
-        project.inside("link.csv")
+        project.resolve("link.csv")
 
 
 @pytest.mark.parametrize("name", ["../../x.csv", "..\\..\\x.csv", "/etc/x.csv", "x\0.csv", ".csv/../x.csv"])
 def test_an_upload_lies_in_the_folder_whatever_it_is_called(project, name):
-    place = project.keep(name, io.BytesIO(b"a,b\n1,2\n"))
+    place = project.keep_upload(name, io.BytesIO(b"a,b\n1,2\n"))
     assert place.is_relative_to(project.folder / "inputs")
     assert place.parent.parent == project.folder / "inputs"
 
@@ -322,8 +322,8 @@ def test_an_upload_that_is_not_what_it_says_is_told_and_leaves_nothing(tmp_path)
     answer = post(client, "/begin/upload", files={"file": ("people.parquet", b"this is no parquet")})
     assert answer.status_code == 422
     assert "That did not work" in answer.text
-    assert not project.ready
-    assert not list(project.own.glob("upload-*"))
+    assert not project.has_policy
+    assert not list(project.state_folder.glob("upload-*"))
 
 
 def test_a_value_that_breaks_is_not_in_a_log(project, capfd, monkeypatch):

@@ -20,18 +20,18 @@ def jobs(tmp_path):
 
 def test_a_job_says_how_far_it_is_and_is_known_by_its_folder_alone(jobs, tmp_path):
     job = jobs.start(NAP, seconds=600)
-    assert not job.over
+    assert not job.finished
     other = Jobs(Project(tmp_path / "p"))
     running = until(lambda: (now := other.find(job.id)).share > 0 and now)
     assert running.state == "running"
     assert other.latest("nap").id == job.id
     assert other.latest("nap", "another policy") is None
-    assert other.cancel(job.id).over
+    assert other.cancel(job.id).finished
 
 
 def test_a_job_that_is_done_says_what_it_gave(jobs, tmp_path):
     job = jobs.start(NAP, seconds=0.1)
-    ended = until(lambda: (now := Jobs(Project(tmp_path / "p")).find(job.id)).over and now)
+    ended = until(lambda: (now := Jobs(Project(tmp_path / "p")).find(job.id)).finished and now)
     assert (ended.state, ended.result, ended.share) == ("done", {"slept": 0.1}, 1.0)
 
 
@@ -39,7 +39,7 @@ def test_a_job_that_is_cancelled_ends_at_once(jobs):
     job = jobs.start(NAP, seconds=600)
     until(lambda: jobs.find(job.id).share > 0)
     assert jobs.cancel(job.id).state == "cancelled"
-    until(lambda: not jobs.lives(job.id))
+    until(lambda: not jobs.is_alive(job.id))
 
 
 def test_a_job_whose_process_is_killed_is_told_as_ended(jobs):
@@ -49,7 +49,7 @@ def test_a_job_whose_process_is_killed_is_told_as_ended(jobs):
     job = jobs.start(NAP, seconds=600)
     until(lambda: jobs.find(job.id).share > 0)
     os.kill(jobs.process(job.id), signal.SIGKILL)
-    until(lambda: not jobs.lives(job.id))
+    until(lambda: not jobs.is_alive(job.id))
     assert jobs.find(job.id).state == "ended"
 
 
@@ -70,8 +70,8 @@ def test_a_process_that_takes_long_to_come_is_waited_for(jobs, monkeypatch):
 
 
 def test_a_refusal_is_the_sentence_of_the_library(jobs):
-    job = jobs.start("celosia.studio.running:run_policy", version="0" * 16)
-    ended = until(lambda: (now := jobs.find(job.id)).over and now)
+    job = jobs.start("celosia.studio.runs:run_policy", version="0" * 16)
+    ended = until(lambda: (now := jobs.find(job.id)).finished and now)
     assert ended.state == "refused"
     assert ended.result.startswith("an internal error (FileNotFoundError)")
 

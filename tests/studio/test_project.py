@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from celosia.demo.prepare import POLICY
 from celosia.errors import CelosiaError, PolicyError
-from celosia.studio import editing, lists, settings
-from celosia.studio.project import Changed, Project
+from celosia.studio import lists, settings, toml_edit
+from celosia.studio.project import PolicyChanged, Project
 
 HAND = """\
 # written by hand
@@ -61,26 +61,26 @@ def project(tmp_path):
 
 
 def test_a_file_that_is_kept_can_be_read_by_its_owner_alone(project):
-    kept = project.keep("more.csv", io.BytesIO(b"age\n34\n"))
+    kept = project.keep_upload("more.csv", io.BytesIO(b"age\n34\n"))
     assert kept.stat().st_mode & 0o777 == 0o600
 
 
 def test_an_edit_that_does_not_hold_water_changes_nothing(project):
     with pytest.raises(PolicyError, match="k must be at least"):
-        project.change(lambda text: editing.put(text, ("require", 0, "k"), 0))
+        project.change(lambda text: toml_edit.set_value(text, ("require", 0, "k"), 0))
     assert project.text == HAND
 
 
 def test_a_column_of_free_text_is_no_quasi_identifier(project):
     with pytest.raises(CelosiaError, match="of kind text"):
-        project.change(lambda text: editing.put(text, ("schema", "kinds", "zip"), "text"))
+        project.change(lambda text: toml_edit.set_value(text, ("schema", "kinds", "zip"), "text"))
     assert project.text == HAND
 
 
 def test_undo_and_redo_are_the_history_of_policies_and_outlive_the_process(project):
     texts = [project.text]
     for k in (3, 4, 5):
-        project.change(lambda text, k=k: editing.put(text, ("require", 0, "k"), k))
+        project.change(lambda text, k=k: toml_edit.set_value(text, ("require", 0, "k"), k))
         texts.append(project.text)
     again = Project(project.folder)
     for text in texts[-2::-1]:
@@ -89,30 +89,30 @@ def test_undo_and_redo_are_the_history_of_policies_and_outlive_the_process(proje
     for text in texts[1:3]:
         again.redo()
         assert again.text == text
-    again.change(lambda text: editing.put(text, ("require", 0, "k"), 9))
-    assert not again.past.can_redo, "a new change ends what could be made again"
+    again.change(lambda text: toml_edit.set_value(text, ("require", 0, "k"), 9))
+    assert not again.history.can_redo, "a new change ends what could be made again"
 
 
 def test_an_edit_for_another_policy_is_refused(project):
     seen = project.version
-    project.change(lambda text: editing.put(text, ("require", 0, "k"), 3), seen)
+    project.change(lambda text: toml_edit.set_value(text, ("require", 0, "k"), 3), seen)
     after = project.text
-    with pytest.raises(Changed):
-        project.change(lambda text: editing.put(text, ("require", 0, "k"), 4), seen)
+    with pytest.raises(PolicyChanged):
+        project.change(lambda text: toml_edit.set_value(text, ("require", 0, "k"), 4), seen)
     assert project.text == after
 
 
 def test_a_policy_is_for_its_owner_alone_and_inputs_lie_by_their_hash(project):
     assert project.path.stat().st_mode & 0o077 == 0
-    first = project.keep("a.csv", io.BytesIO(b"x\n1\n"))
-    assert project.keep("b.csv", io.BytesIO(b"x\n1\n")).parent == first.parent
-    assert project.keep("a.csv", io.BytesIO(b"x\n2\n")).parent != first.parent
+    first = project.keep_upload("a.csv", io.BytesIO(b"x\n1\n"))
+    assert project.keep_upload("b.csv", io.BytesIO(b"x\n1\n")).parent == first.parent
+    assert project.keep_upload("a.csv", io.BytesIO(b"x\n2\n")).parent != first.parent
 
 
 def test_comments_and_settings_without_a_form_stay(project):
-    text = editing.set_role(HAND, "zip", "insensitive")
-    text = editing.put(text, ("require", 0, "k"), 3)
-    text = editing.move(text, "step", 1, 0)
+    text = toml_edit.set_role(HAND, "zip", "insensitive")
+    text = toml_edit.set_value(text, ("require", 0, "k"), 3)
+    text = toml_edit.move(text, "step", 1, 0)
     for kept in (
         "# written by hand",
         "# the register",
@@ -127,23 +127,23 @@ def test_comments_and_settings_without_a_form_stay(project):
 
 
 def test_the_seed_is_no_reading_matter():
-    assert settings.kept_as_is('[run]\nseed = "abc"\n', []) == [("run.seed", "•••")]
+    assert settings.hidden_settings('[run]\nseed = "abc"\n', []) == [("run.seed", "•••")]
 
 
 def test_a_step_that_is_switched_off_is_left_out_and_comes_back(project):
-    project.change(lambda text: lists.switched(text, project.policy(text), 1))
+    project.change(lambda text: lists.toggle_step(text, project.policy(text), 1))
     policy = project.policy()
     assert [step.name for step in policy.steps] == ["generalise", "again"]
     assert [step.name for step in policy.select().steps] == ["generalise"]
-    project.change(lambda text: lists.removed(text, project.policy(text), "step", 1))
+    project.change(lambda text: lists.remove_entry(text, project.policy(text), "step", 1))
     assert project.policy().run.without == ()
     project.undo()
-    project.change(lambda text: lists.switched(text, project.policy(text), 1))
+    project.change(lambda text: lists.toggle_step(text, project.policy(text), 1))
     assert project.text.rstrip() == HAND.rstrip()
 
 
 def test_measures_that_hold_without_being_said_are_written_down_before_they_change(project):
-    text = lists.saved(HAND, project.policy(), "risks", None, {"use": "marketer"})
+    text = lists.save_entry(HAND, project.policy(), "risks", None, {"use": "marketer"})
     assert tomllib.loads(text)["measure"]["risks"] == ["prosecutor", {"use": "marketer"}]
 
 
@@ -159,7 +159,7 @@ def test_measures_that_hold_without_being_said_are_written_down_before_they_chan
 def test_a_column_has_the_role_that_it_was_given_last(changes):
     text = '[input]\npath = "a.csv"\n'
     for column, role in changes:
-        text = editing.set_role(text, column, role)
+        text = toml_edit.set_role(text, column, role)
     schema, last = tomllib.loads(text).get("schema", {}), dict(changes)
     for role in ("quasi", "sensitive"):
         wanted = [c for c, r in last.items() if r == role]
@@ -172,7 +172,7 @@ def test_a_column_has_the_role_that_it_was_given_last(changes):
 
 @given(st.permutations(range(3)))
 def test_any_order_of_steps_can_be_had(order):
-    text = editing.reorder(POLICY, "step", order)
+    text = toml_edit.reorder(POLICY, "step", order)
     uses = [step["use"] for step in tomllib.loads(POLICY)["step"]]
     assert [step["use"] for step in tomllib.loads(text)["step"]] == [uses[i] for i in order]
     assert {k: v for k, v in tomllib.loads(text).items() if k != "step"} == {

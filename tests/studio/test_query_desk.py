@@ -9,7 +9,7 @@ from celosia.errors import CelosiaError, InputError
 from celosia.gateway import commands
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.site.view import answer_view, ideas
-from celosia.studio.pages.query.declaring import FILE, declaration, declare, drafts
+from celosia.studio.pages.query.declaration import FILE, declaration_text, declare, drafts
 from celosia.studio.pages.query.desk import ANALYST, Desk
 from celosia.studio.pages.query.view import desk_view
 from celosia.studio.project import Project
@@ -52,7 +52,7 @@ def project(tmp_path):
 
 
 def made(project, **more):
-    declare(project, declaration({**FORM, **more}, project.policy(), project.folder))
+    declare(project, declaration_text({**FORM, **more}, project.policy(), project.folder))
     return Desk(project)
 
 
@@ -106,10 +106,10 @@ def test_a_declaration_binds_and_needs_a_file(project):
         made(project)
     (project.folder / "policy.toml").write_text(POLICY.replace("people.csv", "people.xlsx"))
     with pytest.raises(InputError, match="CSV and Parquet"):
-        declaration(FORM, project.policy(), project.folder)
+        declaration_text(FORM, project.policy(), project.folder)
     (project.folder / "policy.toml").write_text(POLICY)
     with pytest.raises(InputError, match="at least one column"):
-        declaration({"name": "n", "epsilon": "1"}, project.policy(), project.folder)
+        declaration_text({"name": "n", "epsilon": "1"}, project.policy(), project.folder)
 
 
 def test_ideas_can_be_asked(project):

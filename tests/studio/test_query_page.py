@@ -7,7 +7,7 @@ import re
 import pytest
 
 from celosia.gateway import commands
-from celosia.studio.pages.query.declaring import FILE, declaration, declare
+from celosia.studio.pages.query.declaration import FILE, declaration_text, declare
 
 pytestmark = pytest.mark.xdist_group("studio-query")
 
@@ -68,7 +68,7 @@ def test_declare_explain_ask_and_take_the_answer_away(begun, page, accessible):
 def test_what_is_not_answered_is_a_sentence_and_the_question_stays(begun, page):
     if not (begun.project.folder / FILE).exists():
         form = {"name": "clinic", "epsilon": "1", "column-0": "sex", "use-0": "yes", "type-0": "text"}
-        declare(begun.project, declaration(form, begun.project.policy(), begun.project.folder))
+        declare(begun.project, declaration_text(form, begun.project.policy(), begun.project.folder))
         page.reload()
     for sql, cost, sentence in (
         ("SELECT COUNT(*) AS all_people FROM data", "1.5", "does not allow this request"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.studio.conftest import running, until
 
-from celosia.studio import editing
+from celosia.studio import toml_edit
 
 pytestmark = pytest.mark.xdist_group("studio-clicks")
 
@@ -31,7 +31,7 @@ def test_no_click_on_a_role_is_lost(tmp_path, columns, browser, visit):
         for i in range(2, 10):
             page.evaluate(f"document.getElementById('c{i}-sensitive').click()")
             page.wait_for_timeout(100)
-        until(lambda studio=studio: len(editing.get(studio.project.text, ("schema",)).get("sensitive", ())) == 8)
+        until(lambda studio=studio: len(toml_edit.get(studio.project.text, ("schema",)).get("sensitive", ())) == 8)
         page.locator(".role.sensitive[aria-pressed=true]").nth(7).wait_for()
         page.wait_for_load_state("networkidle")
         page.goto(f"{studio.address}/data", wait_until="networkidle")
@@ -40,7 +40,7 @@ def test_no_click_on_a_role_is_lost(tmp_path, columns, browser, visit):
 
 
 def roles(studio, role):
-    return editing.get(studio.project.text, ("schema",)).get(role, ())
+    return toml_edit.get(studio.project.text, ("schema",)).get(role, ())
 
 
 def test_no_click_is_lost_when_the_page_is_left(tmp_path, visit):
@@ -65,4 +65,4 @@ def test_roles_of_two_tabs_are_merged(tmp_path, desk):
     before = tabs.project.version
     for name in ("v1", "v2", "v3"):
         assert tabs.post("/data/role", column=name, role="sensitive", version=before).status_code == 303
-    assert list(editing.get(tabs.project.text, ("schema", "sensitive"))) == ["v1", "v2", "v3"]
+    assert list(toml_edit.get(tabs.project.text, ("schema", "sensitive"))) == ["v1", "v2", "v3"]

@@ -6,7 +6,7 @@ import pytest
 from fastapi import APIRouter
 
 from celosia.demo import prepare
-from celosia.studio import editing
+from celosia.studio import toml_edit
 from celosia.studio.jobs import Jobs
 from celosia.studio.pages import pages
 from celosia.studio.project import Project
@@ -47,7 +47,7 @@ def test_a_file_with_other_columns_is_not_kept(project, desk):
 
 def test_a_tab_that_saw_another_policy_takes_nothing_back(project, desk):
     client, seen = desk(project), project.version
-    project.change(lambda text: editing.put(text, ("require", 0, "k"), 4))
+    project.change(lambda text: toml_edit.set_value(text, ("require", 0, "k"), 4))
     for address in ("/undo", "/redo"):
         assert client.post(address, version=seen).status_code == 409
         assert project.policy().require[0].k == 4
@@ -63,16 +63,16 @@ def test_a_tab_that_saw_another_policy_takes_nothing_back(project, desk):
     [("/compare/explore", "explore_policy"), ("/protect/run", "run_policy"), ("/release/run", "run_policy")],
 )
 def test_no_second_job_is_started_beside_one_that_runs(project, desk, monkeypatch, address, call):
-    monkeypatch.setattr("celosia.studio.jobs.start", lambda *_: pytest.fail("it is on its way already"))
-    monkeypatch.setattr(Jobs, "lives", lambda *_: True)
-    place = project.own / "jobs" / f"{1:020}-aaaa"
+    monkeypatch.setattr("celosia.studio.jobs.start", lambda *_: pytest.fail("the job is already running"))
+    monkeypatch.setattr(Jobs, "is_alive", lambda *_: True)
+    place = project.state_folder / "jobs" / f"{1:020}-aaaa"
     client = desk(project)
     place.mkdir(parents=True)
-    (place / "asked.json").write_text(f'{{"call": "celosia.studio.running:{call}", "arguments": {{}}}}')
+    (place / "asked.json").write_text(f'{{"call": "celosia.studio.runs:{call}", "arguments": {{}}}}')
     before = project.text
     answer = client.post(address, seeds="7")
     assert answer.status_code == 422
-    assert "on its way" in answer.text
+    assert "already running" in answer.text
     assert project.text == before
 
 

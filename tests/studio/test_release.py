@@ -11,10 +11,10 @@ from tests.studio.conftest import until
 
 from celosia.data.io.atomic import replaced
 from celosia.demo import prepare
-from celosia.studio import editing
+from celosia.studio import toml_edit
 from celosia.studio.jobs import Jobs
-from celosia.studio.pages.start.beginning import from_demonstration
-from celosia.studio.running import start_run
+from celosia.studio.pages.start.create import from_demonstration
+from celosia.studio.runs import start_run
 
 pytestmark = pytest.mark.xdist_group("studio-release")
 
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.xdist_group("studio-release")
 def released(studio):
     """A studio on the demonstration whose policy was run, by clicks or here."""
     jobs, project = Jobs(studio.project), studio.project
-    if not project.ready:
+    if not project.has_policy:
         from_demonstration(project)
     job = jobs.latest("run_policy", project.version)
     if job is None or job.state != "done":
         job = start_run(project, jobs)
-        until(lambda: jobs.find(job.id).over, 120)
+        until(lambda: jobs.find(job.id).finished, 120)
     assert jobs.find(job.id).state == "done"
     return studio
 
@@ -92,7 +92,7 @@ def test_the_guard_stops_a_release_until_a_column_is_left_out_or_acknowledged(re
     page.get_by_text("The guard has stopped the release").wait_for()
     seen = page.locator(".sighting", has=page.get_by_text("name", exact=True)).first
     seen.get_by_role("button", name="Let it leave").click()
-    page.get_by_text("Say why the column may leave").wait_for()
+    page.get_by_text("Give the reason for releasing the column").wait_for()
     seen.get_by_role("button", name="Leave the column out").click()
     page.get_by_text("The column stays behind.").wait_for()
     assert "name" not in released.project.policy().schema
@@ -134,13 +134,13 @@ def test_the_verdict_belongs_to_the_release_whatever_the_policy_is_now(released,
     before = released.project.text
     page = visit(released)
     page.goto(f"{released.address}/release")
-    released.project.change(lambda text: editing.put(text, ("about", "contact"), "a@example.org"))
+    released.project.change(lambda text: toml_edit.set_value(text, ("about", "contact"), "a@example.org"))
     page.goto(f"{released.address}/release")
     page.get_by_text("The policy has changed since this run").wait_for()
     page.get_by_role("button", name="Verify now").click()
     verdict = page.locator(".box", has_text="checks hold")
     verdict.wait_for(timeout=120_000)
-    released.project.change(lambda text: editing.put(text, ("about", "contact"), "b@example.org"))
+    released.project.change(lambda text: toml_edit.set_value(text, ("about", "contact"), "b@example.org"))
     page.goto(f"{released.address}/release")
     assert verdict.count() == 1, "the verdict of this release stays"
     ran(page)

@@ -141,9 +141,9 @@ def test_a_run_is_cancelled_by_its_button_and_leaves_nothing(server, folder, bro
     jobs = Jobs(Project(folder))
     run = jobs.latest("run_policy")
     end = time.monotonic() + 60
-    while jobs.lives(run.id) and time.monotonic() < end:
+    while jobs.is_alive(run.id) and time.monotonic() < end:
         time.sleep(0.05)
-    assert not jobs.lives(run.id)
+    assert not jobs.is_alive(run.id)
     if run.state == "cancelled":
         assert not list((folder / "results").rglob("*.csv"))
     page.close()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from celosia.demo import prepare
-from celosia.studio import editing
-from celosia.studio.preview import Samples
+from celosia.studio import toml_edit
 from celosia.studio.project import Project
+from celosia.studio.samples import Samples
 
 
 def test_proposals_and_values_outlive_a_change_of_the_columns(tmp_path, desk, monkeypatch):
@@ -15,7 +15,7 @@ def test_proposals_and_values_outlive_a_change_of_the_columns(tmp_path, desk, mo
     client = desk(project)
     for address in ("/data", "/hierarchies?column=sex"):
         assert client.get(address).status_code == 200
-    project.change(lambda text: editing.set_role(text, "income", "sensitive"))
+    project.change(lambda text: toml_edit.set_role(text, "income", "sensitive"))
     monkeypatch.setattr("celosia.proposals.suggest", lambda *_: pytest.fail("the input is the same"))
     for address in ("/data", "/hierarchies?column=sex"):
         assert client.get(address).status_code == 200

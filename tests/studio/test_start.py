@@ -26,11 +26,11 @@ STUDENTS = "name;age;sex;comment;mark\n" + "".join(
 @pytest.fixture(scope="module")
 def students(tmp_path_factory):
     """A studio on the students' file."""
-    from celosia.studio.pages.start import beginning
+    from celosia.studio.pages.start import create
     from celosia.studio.project import Project
 
     folder = tmp_path_factory.mktemp("students") / "clinic"
-    beginning.from_upload(Project(folder), "students.csv", io.BytesIO(STUDENTS.encode()))
+    create.from_upload(Project(folder), "students.csv", io.BytesIO(STUDENTS.encode()))
     yield from running(folder)
 
 
@@ -41,7 +41,7 @@ def test_a_wrong_file_is_refused_in_a_sentence_and_a_right_one_begins(studio, vi
     page.get_by_label("Choose a file").set_input_files(wrong)
     page.locator("form", has=page.get_by_label("Choose a file")).get_by_role("button", name="Begin").click()
     page.get_by_role("alert").get_by_text("people.parquet").wait_for()
-    assert not studio.project.ready
+    assert not studio.project.has_policy
     right = tmp_path / "students.csv"
     right.write_text(STUDENTS)
     page.get_by_label("Choose a file").set_input_files(right)

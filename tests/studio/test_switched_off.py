@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celosia.errors import CelosiaError
-from celosia.studio import editing, lists
+from celosia.studio import lists, toml_edit
 from celosia.studio.pages.compare import exploration
 from celosia.studio.project import Project
 
@@ -69,7 +69,7 @@ def left(project):
 
 def test_a_candidate_is_applied_though_a_step_is_switched_off(project, desk):
     text = project.text
-    place = exploration.place_of(project)
+    place = exploration.folder_of(project)
     place.mkdir(parents=True)
     (place / "policy.toml").write_text(text)
     exploration.explore_policy(project, lambda what, share: None, place.name)
@@ -88,15 +88,15 @@ def test_a_step_that_is_off_stays_off_under_another_name(project, desk):
 
 
 def test_a_step_that_is_off_by_the_name_of_its_method_stays_the_one_that_is_off(project):
-    text = editing.drop(POLICY, ("step", 1, "name"))
-    text = editing.put(text, ("run", "without"), ["recode"])
+    text = toml_edit.drop(POLICY, ("step", 1, "name"))
+    text = toml_edit.set_value(text, ("run", "without"), ["recode"])
     project.change(lambda _: text)
     assert [step.name for step in project.policy().steps] == ["generalise", "recode", "recode-3"]
-    project.change(lambda now: lists.moved(now, project.policy(now), "step", 2, 0))
+    project.change(lambda now: lists.move_entry(now, project.policy(now), "step", 2, 0))
     assert [step.method.spec().get("column") for step in project.policy().select().steps] == ["zip", None]
-    project.change(lambda now: lists.removed(now, project.policy(now), "step", 1))
+    project.change(lambda now: lists.remove_entry(now, project.policy(now), "step", 1))
     assert [step.method.spec().get("column") for step in project.policy().select().steps] == ["zip"]
-    project.change(lambda now: lists.removed(now, project.policy(now), "step", 1))
+    project.change(lambda now: lists.remove_entry(now, project.policy(now), "step", 1))
     assert project.policy().run.without == ()
 
 
@@ -112,8 +112,8 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_looked_at_is_what_would_be_saved(project, form):
     name, position, sent = FORMS[form]
-    looked = project.drafted(lists.drafted(project.policy(), name, position, sent), project.text)
-    saved = project.policy(lists.saved(project.text, project.policy(), name, position, sent))
+    looked = project.draft(lists.draft_sections(project.policy(), name, position, sent), project.text)
+    saved = project.policy(lists.save_entry(project.text, project.policy(), name, position, sent))
     assert [(step.name, step.method) for step in looked.steps] == [(step.name, step.method) for step in saved.steps]
     for section in ("require", "measure", "run", "columns", "explore"):
         assert getattr(looked, section) == getattr(saved, section)
@@ -122,30 +122,32 @@ def test_what_is_looked_at_is_what_would_be_saved(project, form):
 def test_a_look_reads_no_file_outside_the_folder(project):
     sent = {"use": "join-attack", "external": "/etc/passwd.csv"}
     with pytest.raises(CelosiaError, match="lies outside"):
-        project.drafted(lists.drafted(project.policy(), "risks", None, sent), project.text)
+        project.draft(lists.draft_sections(project.policy(), "risks", None, sent), project.text)
 
 
 def test_an_entry_that_is_not_there_is_refused_in_a_sentence(project):
-    for change in (lists.switched, lambda text, policy, at: lists.removed(text, policy, "step", at)):
+    for change in (lists.toggle_step, lambda text, policy, at: lists.remove_entry(text, policy, "step", at)):
         with pytest.raises(CelosiaError, match="no step 10"):
             change(project.text, project.policy(), 9)
 
 
 def test_the_comparison_leaves_it_out(project, desk):
-    from celosia.studio.pages.compare.routes import _Pair
-    from celosia.studio.pages.compare.view import options_of
+    from celosia.studio.pages.compare.routes import _Comparison
+    from celosia.studio.pages.compare.view import comparison_options
     from celosia.studio.studio import Studio
 
-    safe = _Pair(Studio(project, {}), project.policy()).protected("policy")
+    safe = _Comparison(Studio(project, {}), project.policy()).protect("policy")
     assert safe.column("age").n_unique() > 1, "the step that hides all ages is off"
     assert safe.column("zip").n_unique() == 1
     for i in (0, 2):
-        project.change(lambda text, i=i: lists.switched(text, project.policy(text), i))
-    assert options_of(project.policy(), None) == (("original", "original"),), "nothing is done: nothing to compare"
+        project.change(lambda text, i=i: lists.toggle_step(text, project.policy(text), i))
+    assert comparison_options(project.policy(), None) == (("original", "original"),), (
+        "nothing is done: nothing to compare"
+    )
 
 
 def test_the_lattice_is_that_of_the_generalisation_that_is_on(project, desk):
-    project.change(lambda text: lists.switched(text, project.policy(text), 0))
+    project.change(lambda text: lists.toggle_step(text, project.policy(text), 0))
     client = desk(project)
     shown = client.get("/lattice/look").text
     assert 'id="free"' not in shown, "the levels of a step that is off are not chosen"

@@ -13,7 +13,7 @@ from celosia.show.messages import catalogue
 from celosia.studio.pages import pages
 from celosia.studio.project import Project
 from celosia.studio.studio import HOME
-from celosia.studio.wording import translated, words
+from celosia.studio.translations import translate, words
 
 
 def flat(words, place=""):
@@ -55,7 +55,7 @@ def test_what_the_studio_itself_refuses_is_told_in_every_language():
     assert len(sentences) > 50
     for language in LANGUAGES[1:]:
         assert sentences <= set(catalogue(language)), language
-        assert all("<" not in translated(language, sentence) for sentence in sentences)
+        assert all("<" not in translate(language, sentence) for sentence in sentences)
 
 
 @pytest.fixture(scope="module")

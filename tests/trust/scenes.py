@@ -299,7 +299,7 @@ def lost_policy(place: Path) -> str:
     from celosia.studio.project import Project
 
     studio = Project(place)
-    kept = [path.read_text() for path in (studio.own / "past").rglob("*.toml")]
+    kept = [path.read_text() for path in (studio.state_folder / "past").rglob("*.toml")]
     levels = {text.split("k = ")[1][0] for text in [*kept, studio.text] if text}
     studio.policy()
     if levels not in ({"3"}, {"3", "4"}, {"3", "4", "5"}):
@@ -309,7 +309,7 @@ def lost_policy(place: Path) -> str:
             return "a part of an upload"
     studio.keep("again.csv", io.BytesIO(b"a\n1\n"))
     studio.change(lambda text: f"{text}\n")
-    left = [path.name for path in studio.own.rglob("*") if path.name.startswith((".part-", "upload-"))]
+    left = [path.name for path in studio.state_folder.rglob("*") if path.name.startswith((".part-", "upload-"))]
     return f"left over: {left}" if left else ""
 
 

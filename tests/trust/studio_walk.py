@@ -96,7 +96,7 @@ class Owner(Walk):
             job = jobs.latest(name)
             assert job is not None
             self.get(f"/jobs/{job.id}")
-            if job.over:
+            if job.finished:
                 return job
             time.sleep(0.5)
         raise AssertionError(f"{name} does not end")
@@ -236,7 +236,7 @@ def released(walk: Owner) -> None:
     walk.send("/release/take-back", column="pay")
     walk.send("/undo")
     walk.send("/release/run")
-    job = max((walk.project.own / "jobs").iterdir())
+    job = max((walk.project.state_folder / "jobs").iterdir())
     walk.send(f"/jobs/{job.name}/cancel")
     walk.send("/release/run")
     job = walk.done("run_policy")

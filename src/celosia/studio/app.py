@@ -1,12 +1,13 @@
-"""The studio as an application: what all pages share, and the pages that there are."""
+"""The FastAPI application of the studio: shared routes, error pages, and the routes of every page."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -16,12 +17,11 @@ from starlette.exceptions import HTTPException
 from celosia.data.io.atomic import replaced
 from celosia.errors import CelosiaError, InputError
 from celosia.show.look import LANGUAGES, tokens
-from celosia.studio.elsewhere import elsewhere
 from celosia.studio.pages import pages
-from celosia.studio.project import Changed, Project
-from celosia.studio.security import Gate, forwarding
+from celosia.studio.project import POLICY, PolicyChanged, Project
+from celosia.studio.security import Gate, redirect_page
 from celosia.studio.studio import HOME, THEMES, Sent, Studio, language_of
-from celosia.studio.wording import translated, words
+from celosia.studio.translations import translate, words
 from celosia.web.sockets import loopback
 
 ENTRY, LOOK_FILE = "open.html", "look.json"
@@ -30,16 +30,16 @@ FOREVER = "private, max-age=31536000, immutable"
 
 
 def create(project: Project, port: int) -> Gate:
-    """Make the application behind its gate."""
+    """Return the application of a project behind its gate."""
     studio = Studio(project, pages())
     app = FastAPI(title="Celosia studio", docs_url=None, redoc_url=None, openapi_url=None)
-    _refusals(app, studio)
-    _shared(app, studio)
+    _add_error_handlers(app, studio)
+    _add_shared_routes(app, studio)
     for page in studio.pages.values():
         router = APIRouter(prefix="" if page.name == "start" else page.address)
         page.routes(studio, router)
         app.include_router(router)
-    return Gate(app, port=port, look=lambda: _look(project))
+    return Gate(app, port=port, look=lambda: _stored_look(project))
 
 
 def serve(folder: str | Path, port: int, announce: Callable[[Callable[[], str], Path], None]) -> None:
@@ -54,12 +54,12 @@ def serve(folder: str | Path, port: int, announce: Callable[[Callable[[], str], 
     project = Project(folder)
     with ExitStack() as stack:
         opened = [stack.enter_context(each) for each in loopback(port)]
-        app, page = create(project, opened[0].getsockname()[1]), project.own / ENTRY
+        app, page = create(project, opened[0].getsockname()[1]), project.state_folder / ENTRY
 
         def link() -> str:
             address = app.link()
             with replaced(page, 0o600) as draft:
-                draft.write_text(forwarding(address), "utf-8")
+                draft.write_text(redirect_page(address), "utf-8")
             return address
 
         stack.callback(page.unlink, missing_ok=True)
@@ -68,11 +68,13 @@ def serve(folder: str | Path, port: int, announce: Callable[[Callable[[], str], 
         uvicorn.Server(settings).run(sockets=opened)
 
 
-def _refusals(app: FastAPI, studio: Studio) -> None:
-    """Errors are sentences: in the page where htmx asked, else on a page of their own."""
+def _add_error_handlers(app: FastAPI, studio: Studio) -> None:
+    """Show errors as sentences: inside the page for a request of htmx, otherwise on a page of their own."""
 
     def refusal(request: Request, sentence: str, status: int) -> Response:
-        if status != 404 and request.method == "GET" and studio.broken:  # the frame shows why, and the way back
+        if (
+            status != 404 and request.method == "GET" and studio.broken
+        ):  # the frame shows the reason and how to restore the policy
             sentence, status = "", 422
         if "hx-request" in request.headers:
             place = {
@@ -85,29 +87,29 @@ def _refusals(app: FastAPI, studio: Studio) -> None:
         return studio.draw(request, "", "refused.html.j2", status=status, problem=sentence)
 
     @app.exception_handler(CelosiaError)
-    async def refused(request: Request, problem: CelosiaError) -> Response:
-        changed = isinstance(problem, Changed)
+    async def show_refusal(request: Request, problem: CelosiaError) -> Response:
+        changed = isinstance(problem, PolicyChanged)
         language = language_of(request)
-        sentence = words(language)["changed"] if changed else translated(language, problem.message)
+        sentence = words(language)["changed"] if changed else translate(language, problem.message)
         return refusal(request, sentence, 409 if changed else 422)
 
     @app.exception_handler(HTTPException)
-    async def missing(request: Request, problem: HTTPException) -> Response:
+    async def show_http_error(request: Request, problem: HTTPException) -> Response:
         w = words(language_of(request))
         return refusal(
             request, w["not_found"] if problem.status_code == 404 else str(problem.detail), problem.status_code
         )
 
     @app.exception_handler(RequestValidationError)
-    async def malformed(request: Request, _: RequestValidationError) -> Response:
+    async def show_malformed(request: Request, _: RequestValidationError) -> Response:
         return refusal(request, words(language_of(request))["malformed"], 422)
 
     @app.exception_handler(Exception)
-    async def internal(request: Request, problem: Exception) -> Response:
+    async def show_internal_error(request: Request, problem: Exception) -> Response:
         return refusal(request, words(language_of(request))["internal"].format(kind=type(problem).__name__), 500)
 
 
-def _shared(app: FastAPI, studio: Studio) -> None:
+def _add_shared_routes(app: FastAPI, studio: Studio) -> None:
     project = studio.project
 
     @app.get("/assets/{digest}/{path:path}")
@@ -125,66 +127,81 @@ def _shared(app: FastAPI, studio: Studio) -> None:
 
     @app.post("/undo")
     def undo(sent: Sent) -> Response:
-        project.undo(str(sent.get("version", "")))
-        return studio.back(_address(studio, sent), "undone")
+        project.undo(sent.text("version", ""))
+        return studio.redirect(_page_address(studio, sent), "undone")
 
     @app.post("/redo")
     def redo(sent: Sent) -> Response:
-        project.redo(str(sent.get("version", "")))
-        return studio.back(_address(studio, sent), "redone")
+        project.redo(sent.text("version", ""))
+        return studio.redirect(_page_address(studio, sent), "redone")
 
     @app.post("/restore")
     def restore(sent: Sent) -> Response:
         if not project.last_valid:
-            raise InputError("there is no earlier policy to go back to: edit the text.")
+            raise InputError("there is no earlier policy to restore: edit the text.")
         studio.change(sent, lambda _: project.last_valid)
-        return studio.back("/", "restored")
+        return studio.redirect("/", "restored")
 
     @app.post("/look")
     def look(sent: Sent) -> Response:
-        answer = studio.back(_address(studio, sent))
-        chosen = {name: sent[name] for name, offered in LOOK.items() if sent.get(name) in offered}
+        answer = studio.redirect(_page_address(studio, sent))
+        chosen = {name: sent.text(name) for name, offered in LOOK.items() if sent.get(name) in offered}
         for name, value in chosen.items():
             answer.set_cookie(name, value, samesite="strict", httponly=True)
-        with replaced(project.own / LOOK_FILE, 0o600) as draft:  # the cookies belong to the host of this run
-            draft.write_text(json.dumps(_look(project) | chosen), "utf-8")
+        with replaced(project.state_folder / LOOK_FILE, 0o600) as draft:  # the cookies belong to the host of this run
+            draft.write_text(json.dumps(_stored_look(project) | chosen), "utf-8")
         return answer
 
     @app.get("/show")
     def show(request: Request) -> Response:
-        return studio.draw(request, "", "show.html.j2", ways=elsewhere(project))
+        return studio.draw(request, "", "show.html.j2", **_snippets(project))
 
     @app.post("/show")
     def save(sent: Sent) -> Response:
-        studio.change(sent, lambda _: str(sent.get("text", "")).replace("\r\n", "\n"))
-        return studio.back("/show", "saved")
+        studio.change(sent, lambda _: sent.text("text", "").replace("\r\n", "\n"))
+        return studio.redirect("/show", "saved")
 
     @app.get("/jobs/{name}")
-    def job(request: Request, name: str, after: str = "/") -> Response:
-        running = studio.jobs.find(name)
+    def show_job(request: Request, name: str, after: str = "/") -> Response:
+        job = studio.jobs.find(name)
         where = after if after in {page.address for page in studio.pages.values()} else "/"
-        # when it ends, the page that waits for it is loaded again: it shows the result
-        headers = {"X-Then": where} if running.over else None
-        return studio.draw(request, "", "job.html.j2", headers=headers, job=running, after=where)
+        # when the job ends, studio.js loads this address, whose page shows the result
+        headers = {"X-Then": where} if job.finished else None
+        return studio.draw(request, "", "job.html.j2", headers=headers, job=job, after=where)
 
     @app.post("/jobs/{name}/cancel")
     def cancel(name: str, sent: Sent) -> Response:
         studio.jobs.cancel(name)
-        return studio.back(_address(studio, sent), "cancelled")
+        return studio.redirect(_page_address(studio, sent), "cancelled")
 
 
-def _address(studio: Studio, sent: dict[str, Any]) -> str:
-    """The page that a form stands on; another address is not followed."""
-    wanted = str(sent.get("here", "/"))
+class Snippets(TypedDict):
+    """Ways to run the policy without the studio."""
+
+    file: str
+    python: str
+    command: str
+
+
+def _snippets(project: Project) -> Snippets:
+    """Return the policy, and how to run it in Python and on the command line."""
+    place = project.folder / POLICY
+    python = f"import celosia\n\nrelease = celosia.run({str(place)!r})\nprint(release.holds)\n"
+    return {"file": project.text, "python": python, "command": f"celosia run {shlex.quote(str(place))}"}
+
+
+def _page_address(studio: Studio, sent: Sent) -> str:
+    """Return the address of the page that sent a form; other addresses are refused (no open redirect)."""
+    wanted = sent.text("here", "/")
     if wanted not in {"/show", *(page.address for page in studio.pages.values())}:
         raise InputError("there is no such page.")
     return wanted
 
 
-def _look(project: Project) -> dict[str, str]:
-    """Language and theme that were chosen in an earlier run; what is none of them is left out."""
+def _stored_look(project: Project) -> dict[str, str]:
+    """Return the language and theme chosen in an earlier run, without invalid values."""
     try:
-        stored = json.loads((project.own / LOOK_FILE).read_text("utf-8"))
+        stored = json.loads((project.state_folder / LOOK_FILE).read_text("utf-8"))
         return {name: stored[name] for name, offered in LOOK.items() if stored.get(name) in offered}
-    except (OSError, ValueError, AttributeError, TypeError):  # there is none, or it is damaged
+    except (OSError, ValueError, AttributeError, TypeError):  # missing or damaged
         return {}

@@ -1,7 +1,7 @@
-"""Forms from the catalogue: a field for every parameter of a part, with its help, bounds and default.
+"""Forms generated from the catalogue: one field for every parameter of a part, with help, bounds and default.
 
-A parameter that has no control of its own is written in the text grammar, as on the command line: so a form shows every
-parameter that a part has, and a new part has a form by being defined.
+A parameter without a control of its own is entered in the text grammar of the command line, so every parameter of every
+registered part can be set.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn, overload
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -22,12 +22,16 @@ from celosia.parts.part import has_mark
 from celosia.parts.registry import covered_kinds
 from celosia.show.parse import parse_number
 
+Submitted = Mapping[str, "str | list[str]"]
+"""Fields of a submitted form."""
+Parameters = dict[str, Any]
+"""Parameters of a part as a policy writes them."""
 Control = Literal["number", "switch", "choice", "column", "columns", "list", "text", "grammar", "part"]
 FIRST = 4
-"""Parameters of a part that are shown at once, but for nested ones; of the others, those that are required or set."""
+"""Parameters shown unfolded; later and nested ones are unfolded if they are required or set."""
 
 SLIDE = 20
-"""Where a slider of whole numbers without an upper bound ends at the least."""
+"""Smallest end of a slider for whole numbers without an upper bound."""
 
 
 @dataclass(frozen=True)
@@ -35,31 +39,31 @@ class Field:
     """One parameter as a page shows it."""
 
     name: str
-    """The name of the input: the parameter, behind those of the parts it is nested in."""
+    """Name of the input: the parameter, prefixed by those that contain it (``objective.gs``)."""
     label: str
     help: str
     control: Control
     value: Any
-    """What is set, as an input holds it: a text, a truth value, a list of columns; empty for the default."""
+    """Current value for the input: a text, a bool or a list of columns; empty for the default."""
     default: str
     required: bool
     shown: bool
-    """Whether it stands in the form itself; the others are folded away."""
+    """Whether the field is unfolded."""
     whole: bool = False
     least: float | None = None
     most: float | None = None
     options: tuple[tuple[str, str], ...] = ()
     inner: tuple[Field, ...] = ()
-    """The parameters of a nested part."""
+    """Parameters of a nested part."""
 
     @property
     def slides(self) -> bool:
-        """Whether it has a slider: a number with a least value, and a value to slide to."""
+        """Whether the field has a slider: a number with a minimum and an end."""
         return self.control == "number" and self.least is not None and self.reach is not None
 
     @property
     def reach(self) -> float | None:
-        """The end of a slider: the bound, or where there is none so far beyond the present value that it can grow."""
+        """End of the slider: the upper bound, or beyond the current value if there is none."""
         if self.most is not None or self.least is None:
             return self.most
         now = self.value or self.default
@@ -70,50 +74,50 @@ class Field:
 
     @property
     def step(self) -> str:
-        """The step of a number's input."""
+        """Step of the number input."""
         return "1" if self.whole else "any"
 
     @property
     def slide(self) -> str:
-        """The step of a slider."""
+        """Step of the slider."""
         if self.whole or self.least is None or self.reach is None:
             return "1"
         return f"{(self.reach - self.least) / 100:g}"
 
 
-def form(
+def fields(
     cls: type[BaseModel],
     values: Mapping[str, Any],
     columns: Sequence[str] = (),
     prefix: str = "",
     optional: Collection[str] = (),
 ) -> list[Field]:
-    """The fields of a part, or of a section of a policy.
+    """Return the form fields of a part, or of a section of a policy.
 
-    ``values`` are its parameters as a policy has them, ``columns`` those of the table; what is ``optional`` here may be
-    left empty though the part itself needs it.
+    ``values`` are the parameters in the policy, ``columns`` those of the table. Parameters in ``optional`` may stay
+    empty although the part requires them.
 
     >>> from celosia.models import KAnonymity
-    >>> [(one.label, one.control, one.value, one.least) for one in form(KAnonymity, {"k": 5})]
+    >>> [(one.label, one.control, one.value, one.least) for one in fields(KAnonymity, {"k": 5})]
     [('k', 'number', '5', 1)]
     """
     schema = cls.model_json_schema()
     definitions, required = schema.get("$defs", {}), set(schema.get("required", ())) - set(optional)
     given = {str(name).replace("-", "_"): value for name, value in values.items()}
-    fields = []
+    built = []
     for i, (name, info) in enumerate(cls.model_fields.items()):
         shape, nullable = _shape(schema["properties"][name], definitions)
         control = "column" if has_mark(info, ColumnMark) else _control(shape, nullable)
         if control == "column" and shape.get("type") != "string":
             control = "columns"
         value = given.get(name)
-        fields.append(
+        built.append(
             Field(
                 name=prefix + name,
                 label=name.replace("_", " "),
                 help=_sentence(info.description or ""),
                 control=control,
-                value=_held(value, control, _default(cls, name)),
+                value=_input_value(value, control, _default(cls, name)),
                 default=_default_text(_default(cls, name)),
                 required=name in required,
                 shown=name in required or name in given or (i < FIRST and control not in ("part", "grammar")),
@@ -124,57 +128,76 @@ def form(
                 inner=_inner(shape, value, columns, prefix + name) if control == "part" else (),
             )
         )
-    return fields
+    return built
 
 
-def read(cls: type[BaseModel], sent: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """The parameters that a form sent, without those that have their default; ``sent`` gives lists for columns.
+def read(cls: type[BaseModel], sent: Submitted, prefix: str = "") -> Parameters:
+    """Return the parameters of a submitted form that differ from their defaults.
 
     >>> from celosia.models import LDiversity
     >>> read(LDiversity, {"l": "3", "column": "diagnosis", "variant": "distinct"})
     {'column': 'diagnosis', 'l': 3}
     """
     schema = cls.model_json_schema()
-    entry: dict[str, Any] = {}
+    entry: Parameters = {}
     for name, info in cls.model_fields.items():
         shape, nullable = _shape(schema["properties"][name], schema.get("$defs", {}))
         control: Control = "column" if has_mark(info, ColumnMark) else _control(shape, nullable)
         if control == "column" and shape.get("type") != "string":
             control = "columns"
-        value = _parsed(sent, prefix + name, control, shape, name)
-        if value is not None and not _same(value, _default(cls, name)):
+        value = _parse_input(sent, prefix + name, control, shape, name)
+        if value is not None and not _is_default(value, _default(cls, name)):
             entry[name] = value
     return entry
 
 
-def part(kind: str, sent: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """The part that a form sent: the one chosen in ``use``, with its parameters."""
+def read_part(kind: str, sent: Submitted, prefix: str = "") -> Parameters:
+    """Return the part of a submitted form: ``use`` and its parameters."""
     use = str(sent.get(f"{prefix}use", ""))
     return {"use": use, **read(find(kind, use), sent, prefix)}
 
 
-class Form(dict[str, Any]):
-    """What a form sent, by name; a field that must be there and is not is refused in a sentence."""
+class FormData(dict[str, "str | list[str]"]):
+    """Fields of a submitted form by name: a text, or a list if the name of the input ends in ``[]``."""
 
-    def __missing__(self, name: str) -> Any:
+    @classmethod
+    def of(cls, items: Sequence[tuple[str, object]]) -> FormData:
+        """Collect the fields of a request.
+
+        >>> FormData.of([("k", "5"), ("columns[]", "age"), ("columns[]", "zip")])
+        {'k': '5', 'columns': ['age', 'zip']}
+        """
+        data = cls()
+        lists: dict[str, list[str]] = {}
+        for name, value in items:
+            if name.endswith("[]"):
+                lists.setdefault(name[:-2], []).append(str(value))
+            else:
+                data[name] = str(value)
+        data.update(lists)
+        return data
+
+    def __missing__(self, name: str) -> NoReturn:
         raise InputError(f"the form has no field {name!r}: load the page again.")
 
+    def text(self, name: str, default: str | None = None) -> str:
+        """Return a text field; a missing field without a default raises."""
+        return str(self[name] if default is None else self.get(name, default))
 
-def sent(items: Sequence[tuple[str, Any]]) -> Form:
-    """What a form sent, by name: a list where a name ends in ``[]``."""
-    gathered = Form()
-    for name, value in items:
-        if name.endswith("[]"):
-            gathered.setdefault(name[:-2], []).append(str(value))
-        else:
-            gathered[name] = str(value)
-    return gathered
+    def texts(self, name: str) -> list[str]:
+        """Return a list field; empty if nothing was chosen."""
+        value = self.get(name, [])
+        return [value] if isinstance(value, str) else list(value)
 
 
-def number(sent: Mapping[str, Any], name: str, default: float | None = None, *, whole: bool = False) -> Any:
-    """A finite number that a form sent, as people write it; ``default`` where it was left empty.
+@overload
+def read_number(sent: Submitted, name: str, default: int | None = None, *, whole: Literal[True]) -> int: ...
+@overload
+def read_number(sent: Submitted, name: str, default: float | None = None) -> float: ...
+def read_number(sent: Submitted, name: str, default: float | None = None, *, whole: bool = False) -> float:
+    """Return a finite number of a submitted form, with a decimal point or comma; ``default`` if the field is empty.
 
-    >>> number({"low-2": "1,5"}, "low-2"), number({}, "rows", 1, whole=True)
+    >>> read_number({"low-2": "1,5"}, "low-2"), read_number({}, "rows", 1, whole=True)
     (1.5, 1)
     """
     text, field = str(sent.get(name, "")).strip(), name.partition("-")[0].replace("_", " ")
@@ -187,12 +210,12 @@ def number(sent: Mapping[str, Any], name: str, default: float | None = None, *, 
 
 
 def catalogue(kind: str) -> list[tuple[str, type[Part]]]:
-    """The parts that a choice offers, by name; a word that stands for several kinds gives those of each."""
+    """Return the parts of a kind, or of all kinds that a name such as ``risk or attack`` covers, by name."""
     return sorted((name, cls) for each_kind in covered_kinds(kind) for name, cls in parts(each_kind).items())
 
 
-def _shape(given: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The JSON schema of a parameter without references and without null, and whether it may be null."""
+def _shape(given: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[Parameters, bool]:
+    """Return the JSON schema of a parameter without references and null, and whether it may be null."""
     shape = dict(given)
     if "$ref" in shape:
         shape = {**definitions[shape.pop("$ref").rsplit("/", 1)[-1]], **shape}
@@ -245,11 +268,11 @@ def _inner(shape: Mapping[str, Any], value: Any, columns: Sequence[str], prefix:
     if not value:
         return ()
     spec = grammar.part(value) if isinstance(value, str) else value
-    return tuple(form(find(shape[KIND], spec["use"]), spec, columns, f"{prefix}."))
+    return tuple(fields(find(shape[KIND], spec["use"]), spec, columns, f"{prefix}."))
 
 
-def _held(value: Any, control: Control, default: Any) -> Any:
-    """A value as its input holds it."""
+def _input_value(value: Any, control: Control, default: Any) -> Any:
+    """Convert a parameter to the value of its input."""
     if control == "switch":
         return bool(default if value is None else value)
     if control in ("columns", "list"):
@@ -262,15 +285,15 @@ def _held(value: Any, control: Control, default: Any) -> Any:
     return grammar.show(value) if control == "grammar" else _as_text(value)
 
 
-def _parsed(sent: Mapping[str, Any], name: str, control: Control, shape: Mapping[str, Any], field: str) -> Any:
-    """The value of an input; None where it was left empty."""
+def _parse_input(sent: Submitted, name: str, control: Control, shape: Mapping[str, Any], field: str) -> Any:
+    """Convert the value of an input to a parameter; None if it was left empty."""
     if control == "switch":
         return name in sent and sent[name] not in ("", "false")
     if control == "columns":
-        held = sent.get(name, [])
-        return ([held] if isinstance(held, str) and held else list(held)) or None
+        chosen = sent.get(name, [])
+        return ([chosen] if isinstance(chosen, str) and chosen else list(chosen)) or None
     if control == "part":
-        return part(shape[KIND], sent, f"{name}.") if sent.get(f"{name}.use") else None
+        return read_part(shape[KIND], sent, f"{name}.") if sent.get(f"{name}.use") else None
     text = str(sent.get(name, "")).strip()
     if not text:
         return None
@@ -294,17 +317,17 @@ def _as_number(text: str, field: str, *, whole: bool) -> float | int:
 
 def _default(cls: type[BaseModel], name: str) -> Any:
     info = cls.model_fields[name]
-    given = info.get_default(call_default_factory=True, validated_data={})
-    return None if given is PydanticUndefined else given
+    default = info.get_default(call_default_factory=True, validated_data={})
+    return None if default is PydanticUndefined else default
 
 
-def _same(value: Any, default: Any) -> bool:
+def _is_default(value: object, default: object) -> bool:
     plain = default.spec() if isinstance(default, Part) else list(default) if isinstance(default, tuple) else default
     return bool(value == plain) and isinstance(value, bool) == isinstance(plain, bool)
 
 
-def _default_text(value: Any) -> str:
-    """A default for people."""
+def _default_text(value: object) -> str:
+    """Format a default value for display."""
     if value is None or value == () or value == {}:
         return ""
     if isinstance(value, bool):
@@ -314,7 +337,7 @@ def _default_text(value: Any) -> str:
     return ", ".join(map(_as_text, value)) if isinstance(value, tuple | list) else _as_text(value)
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,7 +1,7 @@
-"""Long work in a process of its own: it goes on when the page is reloaded, closed, or the server is killed.
+"""Jobs: long work in separate processes, which survive a reload, a closed page or a killed server.
 
-All that is known of a job lies in its folder: what was asked, how far it is, how it ended. The process holds a lock on
-a file there while it lives, so whoever looks knows whether it does; nothing about jobs is kept in the server.
+The folder of a job holds its call, progress and result; the server keeps no state. The process holds a lock on a file
+in the folder while it runs, which shows whether it is alive.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -25,43 +24,45 @@ from celosia.errors import CelosiaError, InputError
 from celosia.parts.progress import PAUSE, Progress
 from celosia.studio.project import Project
 
+Data = dict[str, Any]
+"""Content of a JSON file of a job."""
 State = Literal["waiting", "running", "done", "refused", "cancelled", "ended"]
 HOME = "celosia.studio."
 STARTING = 30.0
-"""Seconds within which a process is started, after the job was asked for."""
+"""Seconds after which a job without a process counts as ended."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job as it is now."""
+    """Snapshot of a job."""
 
     id: str
     call: str
-    """The function that does it, ``celosia.studio.…:name``."""
-    arguments: dict[str, Any]
+    """Function that does the work, ``celosia.studio.…:name``."""
+    arguments: Data
     version: str
-    """The hash of the policy that it was started for."""
+    """Hash of the policy that it was started for."""
     begun: float
     state: State
     what: str = ""
     share: float = 0.0
     seconds: float = 0.0
     result: Any = None
-    """What the function returned; the sentence of a refusal."""
+    """Return value of the function, or the error message."""
 
     @property
-    def over(self) -> bool:
-        """Whether it has ended, in whatever way."""
+    def finished(self) -> bool:
+        """Whether the job is done, refused, cancelled or ended."""
         return self.state not in ("waiting", "running")
 
     @property
-    def left(self) -> float | None:
-        """Seconds that it will still take, by what is done; None while there is too little to say."""
+    def remaining_seconds(self) -> float | None:
+        """Estimated remaining seconds; None below 5 % of the work."""
         return self.seconds * (1 - self.share) / self.share if self.share >= 0.05 and self.seconds > 1 else None
 
     @property
     def name(self) -> str:
-        """The function's name."""
+        """Name of the function."""
         return self.call.rpartition(":")[2]
 
 
@@ -69,14 +70,14 @@ class Jobs:
     """The jobs of a project."""
 
     def __init__(self, project: Project) -> None:
-        self._project, self._folder = project, project.own / "jobs"
+        self._project, self._folder = project, project.state_folder / "jobs"
         self._folder.mkdir(exist_ok=True)
 
-    def start(self, call: str, **arguments: Any) -> Job:
-        """Start a job: ``call`` names a function ``(project, tell, **arguments)`` of the studio. Returns at once."""
+    def start(self, call: str, **arguments: object) -> Job:
+        """Start a job and return at once; ``call`` is a function ``(project, progress, **arguments)`` of the studio."""
         if not call.startswith(HOME):
             raise InputError("a job is a function of the studio.")
-        # the latest has the highest number, also when the clock was set back
+        # numbers increase even if the clock was set back
         number = max([time.time_ns(), *(1 + int(folder.name[:20]) for folder in self._folders()[:1])])
         name = f"{number:020}-{secrets.token_hex(4)}"
         folder = self._folder / name
@@ -84,26 +85,26 @@ class Jobs:
         asked = {"call": call, "arguments": arguments, "version": self._project.version, "begun": time.time()}
         _write(folder / "asked.json", asked)
         process = start("celosia.studio.jobs:work", str(self._project.folder), name)
-        _write(folder / "started.json", {"pid": process.pid, "since": _since(process.pid)})
+        _write(folder / "started.json", {"pid": process.pid, "since": _start_time(process.pid)})
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 pipe.close()
-        # a child that nobody waits for stays in the table of processes
+        # a child that is not waited for stays as a zombie
         import threading
 
         threading.Thread(target=process.wait, daemon=True).start()
         return self.find(name)
 
     def find(self, name: str) -> Job:
-        """The job of that id."""
+        """Return the job with an id."""
         folder = self._folder / name[:100]
         if not name.isprintable() or "/" in name or name[:1] in ("", ".") or len(name) > 100 or not folder.is_dir():
             raise InputError("there is no such job.")
         asked, progress = _read(folder / "asked.json"), _read(folder / "progress.json")
-        lives = self.lives(name)  # before the end is looked for: a job that ends meanwhile has written it
+        alive = self.is_alive(name)  # read before ended.json: a job that ends in between has written that file
         ended = _read(folder / "ended.json")
-        now = ended.get("at") or time.time()
-        state: State = ended.get("state") or ("running" if lives else _gone(folder, asked))
+        now: float = ended.get("at") or time.time()
+        state: State = ended.get("state") or ("running" if alive else _state_without_lock(folder, asked))
         return Job(
             id=name,
             call=asked.get("call", ""),
@@ -118,78 +119,78 @@ class Jobs:
         )
 
     def all(self) -> list[Job]:
-        """Every job, the latest first."""
+        """Return all jobs, newest first."""
         return [self.find(folder.name) for folder in self._folders()]
 
     def _folders(self) -> list[Path]:
-        """Those of the jobs, the latest first."""
+        """Return the folders of all jobs, newest first."""
         return [folder for folder in sorted(self._folder.iterdir(), reverse=True) if folder.is_dir()]
 
     def latest(self, name: str, version: str | None = None) -> Job | None:
-        """The latest job of a function, for a policy or for any."""
+        """Return the newest job of a function, optionally for one version of the policy."""
         return next((job for job in self.all() if job.name == name and version in (None, job.version)), None)
 
     def refuse_second(self, name: str) -> None:
-        """Refuse to start a job of a function while another of it is on its way."""
+        """Raise if a job of a function is still running."""
         latest = self.latest(name)
-        if latest is not None and not latest.over:
-            raise InputError("the same is on its way already: wait for it, or cancel it first.")
+        if latest is not None and not latest.finished:
+            raise InputError("the same job is already running: wait for it, or cancel it first.")
 
     def cancel(self, name: str) -> Job:
-        """End a job; what it has written so far is removed with its drafts."""
+        """Kill a job; its unfinished files are removed with their temporary folders."""
         job, folder = self.find(name), self._folder / name
-        if not job.over:
+        if not job.finished:
             _write(folder / "ended.json", {"state": "cancelled", "at": time.time()})
             pid = self.process(name)
-            if pid is not None and self.lives(name):
+            if pid is not None and self.is_alive(name):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
         return self.find(name)
 
-    def lives(self, name: str) -> bool:
-        """Whether the process of a job is there."""
-        return _held(self._folder / name / "lock")
+    def is_alive(self, name: str) -> bool:
+        """Return whether the process of a job is running."""
+        return _is_locked(self._folder / name / "lock")
 
     def process(self, name: str) -> int | None:
-        """The id of the process of a job, once it has taken it."""
+        """Return the process id of a job, or None before it has started."""
         pid = _read(self._folder / name / "process.json").get("pid")
         return None if pid is None else int(pid)
 
 
-def nap(project: Project, tell: Progress, seconds: float) -> dict[str, Any]:  # noqa: ARG001
-    """A job that only takes time: for tests."""
+def nap(project: Project, progress: Progress, seconds: float) -> Data:  # noqa: ARG001
+    """Wait some seconds: a job for tests."""
     begun = time.monotonic()
     while (passed := time.monotonic() - begun) < seconds:
-        tell("nap", passed / seconds)
+        progress("nap", passed / seconds)
         time.sleep(0.02)
     return {"slept": seconds}
 
 
 def work(folder: str, name: str) -> None:
-    """What the process of a job does."""
+    """Run a job; the entry point of its process."""
     own_output()
     with contextlib.suppress(OSError):
         os.setsid()  # Ctrl-C in the terminal of the server is not meant for it
     limit_memory()
     project = Project(folder)
-    place = project.own / "jobs" / name
+    place = project.state_folder / "jobs" / name
     with (place / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _write(place / "process.json", {"pid": os.getpid()})
         if (place / "ended.json").exists():
             return
         asked = _read(place / "asked.json")
-        ended = _done(asked, project, _teller(place))
+        ended = _call(asked, project, _progress_writer(place))
         if not (place / "ended.json").exists():
             _write(place / "ended.json", {**ended, "at": time.time()})
 
 
-def _done(asked: dict[str, Any], project: Project, tell: Callable[[str, float], None]) -> dict[str, Any]:
+def _call(asked: Data, project: Project, progress: Progress) -> Data:
     module, _, function = asked["call"].partition(":")
     if not module.startswith(HOME):
         return {"state": "ended"}
     try:
-        result = getattr(importlib.import_module(module), function)(project, tell, **asked["arguments"])
+        result = getattr(importlib.import_module(module), function)(project, progress, **asked["arguments"])
     except CelosiaError as problem:
         return {"state": "refused", "result": str(problem)}
     except MemoryError:
@@ -199,44 +200,44 @@ def _done(asked: dict[str, Any], project: Project, tell: Callable[[str, float], 
     return {"state": "done", "result": result}
 
 
-def _teller(place: Path) -> Callable[[str, float], None]:
+def _progress_writer(place: Path) -> Progress:
     last = 0.0
 
-    def tell(what: str, share: float) -> None:
+    def progress(what: str, share: float) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= PAUSE:
             last = now
             _write(place / "progress.json", {"what": what, "share": share})
 
-    return tell
+    return progress
 
 
-def _gone(folder: Path, asked: dict[str, Any]) -> State:
-    """The state of a job that no process holds: not yet, or no longer."""
+def _state_without_lock(folder: Path, asked: Data) -> State:
+    """Return the state of a job whose lock is free: waiting to start, or ended."""
     if (folder / "process.json").exists():
         return "ended"
     started = _read(folder / "started.json")
-    if started:  # on a busy machine a process takes its time to come
-        return "waiting" if started["since"] and _since(started["pid"]) == started["since"] else "ended"
+    if started:  # starting can take long on a busy machine
+        return "waiting" if started["since"] and _start_time(started["pid"]) == started["since"] else "ended"
     waited = time.time() - asked.get("begun", 0.0)
-    return "waiting" if abs(waited) <= STARTING else "ended"  # a clock may be set back
+    return "waiting" if abs(waited) <= STARTING else "ended"  # the clock may be set back
 
 
-def _since(pid: int) -> str:
-    """When a process began, by the clock of the system since it was switched on; empty where there is none.
+def _start_time(pid: int) -> str:
+    """Return the start time of a process in clock ticks since boot, or an empty text if there is no such process.
 
-    The id alone does not tell: it may have gone to another process.
+    The id alone does not identify a process: ids are reused.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
     except FileNotFoundError:
-        return _seen(pid)
+        return _process_marker(pid)
     return "" if stat[0] in ("Z", "X") else stat[19]
 
 
-def _seen(pid: int) -> str:
-    """The same on a system without ``/proc``: whether there is such a process."""
+def _process_marker(pid: int) -> str:
+    """Return a constant if a process exists, for systems without ``/proc``."""
     if Path("/proc/self").exists():
         return ""
     try:
@@ -246,8 +247,8 @@ def _seen(pid: int) -> str:
     return "there"
 
 
-def _held(lock: Path) -> bool:
-    """Whether a process that lives holds a lock."""
+def _is_locked(lock: Path) -> bool:
+    """Whether a process that is_alive holds a lock."""
     try:
         with lock.open("r") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -258,14 +259,14 @@ def _held(lock: Path) -> bool:
     return False
 
 
-def _write(path: Path, value: Any) -> None:
+def _write(path: Path, value: object) -> None:
     with replaced(path, 0o600) as draft:
         draft.write_text(json.dumps(value), encoding="utf-8")
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> Data:
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content: Data = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return {}
     return content

@@ -1,4 +1,4 @@
-"""The files that a policy names, wherever in it: a studio reads and writes none outside its folder."""
+"""All file paths named in a policy: the studio refuses those outside its folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MEASURES = {"risks": "risk or attack", "losses": "loss"}
 
 
 def named_paths(text: str) -> Iterator[Path]:
-    """Every path that a policy names, as it is written there. The text is that of a policy that was checked.
+    """Yield every path in the text of a valid policy, as written.
 
     >>> text = '[input]\\npath = "a.csv"\\n[schema.hierarchies]\\nzip = "zip.csv"\\n[output]\\npath = "../b.csv"'
     >>> [str(path) for path in named_paths(text)]
@@ -24,7 +24,7 @@ def named_paths(text: str) -> Iterator[Path]:
 
 
 def paths_of(policy: Mapping[str, Any]) -> Iterator[Path]:
-    """The same of the sections of a policy."""
+    """Yield every path in the parsed sections of a policy."""
     given, output, explore = (policy.get(name, {}) for name in ("input", "output", "explore"))
     yield from path_in(given.get("path"))
     yield from path_in(given.get("url"))
@@ -33,38 +33,38 @@ def paths_of(policy: Mapping[str, Any]) -> Iterator[Path]:
     for path in policy.get("history", {}).get("releases", []):
         yield Path(path)
     for hierarchy in policy.get("schema", {}).get("hierarchies", {}).values():
-        yield from _of_hierarchy(hierarchy)
+        yield from _paths_of_hierarchy(hierarchy)
     for place, kind in PARTS.items():
         entries: Any = policy
         for key in place:
             entries = entries.get(key, {})
         for entry in entries or ():
-            yield from paths_in(kind, _unnamed(entry))
+            yield from paths_in(kind, _without_name(entry))
     for key, kind in MEASURES.items():
         for entry in policy.get("measure", {}).get(key, []):
             yield from paths_in(kind, entry)
 
 
-def _unnamed(entry: Any) -> Any:
-    """A step without its name, which is no parameter."""
+def _without_name(entry: object) -> object:
+    """Return a step without ``name``, which is not a parameter of the method."""
     return {key: value for key, value in entry.items() if key != "name"} if isinstance(entry, dict) else entry
 
 
-def _of_hierarchy(value: Any) -> Iterator[Path]:
+def _paths_of_hierarchy(value: object) -> Iterator[Path]:
     if isinstance(value, str) and not value.endswith(")"):
         yield Path(value)
     elif isinstance(value, str) or (isinstance(value, dict) and "use" in value):
         yield from paths_in("hierarchy", value)
 
 
-def path_in(value: Any) -> Iterator[Path]:
-    """Path in the address of a file, of a secret in a file, or of a database that is a file."""
+def path_in(value: object) -> Iterator[Path]:
+    """Yield the path in a file name, a ``file:`` reference to a secret, or the URL of a database file."""
     named: list[Path] = []
 
-    def seen(path: Path) -> Path:
+    def collect(path: Path) -> Path:
         named.append(path)
         return path
 
     if isinstance(value, str):
-        map_path(value, seen)
+        map_path(value, collect)
     yield from named

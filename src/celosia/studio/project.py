@@ -1,4 +1,4 @@
-"""A project: a folder with a policy, its inputs by hash, its results by the hash of the policy."""
+"""A project: a folder with a policy, uploaded inputs named by their hash, and results by the hash of the policy."""
 
 from __future__ import annotations
 
@@ -17,53 +17,53 @@ from celosia.data.io.filetypes import type_of
 from celosia.data.spill import private_folder
 from celosia.errors import CelosiaError, InputError
 from celosia.release.policy.policy import Policy
-from celosia.studio.past import Past
+from celosia.studio.history import History
 from celosia.studio.paths import named_paths, paths_of
 
 POLICY = "policy.toml"
 INSIDE = ".studio"
-"""Where the studio keeps the history of policies and its jobs."""
+"""Folder of the studio for undo history, jobs and settings."""
 WRITTEN = (
     *(POLICY, INSIDE, "inputs", "results", "publications", "consent.db"),
     *("gateway.toml", "ledger.db", "keys.json", "inferences.toml", "inferences.xml"),
 )
-"""Names in the folder that the pages read and write without being given a path."""
+"""Files and folders that pages read and write under fixed names."""
 LAST_VALID = "past/last-valid.toml"
 UPLOAD = "upload-"
-"""How the folders begin that hold uploads on their way."""
+"""Prefix of temporary folders for uploads."""
 BLOCK = 1 << 20
 
 
-class Changed(CelosiaError):
-    """The policy is no longer the one that an edit was made for."""
+class PolicyChanged(CelosiaError):
+    """The policy changed since the form of an edit was loaded."""
 
 
 class Project:
-    """The folder. Nothing outside it is read or written by name, and nothing is kept elsewhere."""
+    """The folder of a project. Nothing outside it is read or written by name, and all state is in it."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
         for name in WRITTEN:  # a folder from a third party may hold symbolic links
-            self.inside(name)
-        self.own = self.folder / INSIDE
-        self.own.mkdir(mode=0o700, exist_ok=True)
-        self.own.chmod(0o700)
-        _refuse_links(self.own)
-        self.past = Past(self.own / "past")
+            self.resolve(name)
+        self.state_folder = self.folder / INSIDE
+        self.state_folder.mkdir(mode=0o700, exist_ok=True)
+        self.state_folder.chmod(0o700)
+        _refuse_links(self.state_folder)
+        self.history = History(self.state_folder / "past")
         self._lock, self._depth = threading.RLock(), 0
-        self._parsed: tuple[str, Policy | None] = "", None  # a page asks for the same policy several times
+        self._parsed: tuple[str, Policy | None] = "", None  # one page load parses the policy once
         self._valid = self.last_valid
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Name of the folder."""
         return self.folder.name
 
     @property
     def path(self) -> Path:
-        """The file of the policy."""
-        return self.inside(POLICY)
+        """Path of the policy file."""
+        return self.resolve(POLICY)
 
     @property
     def _bytes(self) -> bytes:
@@ -74,97 +74,97 @@ class Project:
 
     @property
     def text(self) -> str:
-        """The policy as it is written; empty where there is none yet. Bytes that are not UTF-8 are shown as U+FFFD."""
-        return _universal(self._bytes.decode("utf-8", "replace"))
+        """Text of the policy file; empty if there is none. Bytes that are not UTF-8 are shown as U+FFFD."""
+        return _normalise_newlines(self._bytes.decode("utf-8", "replace"))
 
     @property
     def version(self) -> str:
-        """The hash of the policy: what results are kept by, and what an edit says it was made for."""
+        """Hash of the policy text: names the folder of its results and detects concurrent edits."""
         content = self._bytes
         try:
-            return version_of(_universal(content.decode("utf-8")))
+            return version_of(_normalise_newlines(content.decode("utf-8")))
         except UnicodeDecodeError:
             return hashlib.sha256(content).hexdigest()[:16]
 
     @property
-    def ready(self) -> bool:
-        """Whether there is a policy."""
+    def has_policy(self) -> bool:
+        """Whether a policy file exists."""
         return bool(self._bytes)
 
     @property
     def last_valid(self) -> str:
-        """Text of the last policy that could be read; empty where there is none."""
+        """Text of the last valid policy; empty if there is none."""
         try:
-            return (self.own / LAST_VALID).read_text("utf-8")
+            return (self.state_folder / LAST_VALID).read_text("utf-8")
         except (FileNotFoundError, UnicodeDecodeError):
             return ""
 
     def policy(self, text: str | None = None) -> Policy:
-        """The policy, checked; its paths lie in the folder."""
-        written = self._decoded() if text is None else text
+        """Return the validated policy of the file, or of a text; paths outside the folder are refused."""
+        written = self._decode() if text is None else text
         if not written:
             raise InputError("there is no policy yet: start with a file, a query or the demonstration.")
         parsed, policy = self._parsed
         if policy is None or parsed != written:
             policy = Policy.parse(written, self.folder, POLICY)
             for path in named_paths(written):
-                self.inside(path)
+                self.resolve(path)
             self._parsed = written, policy
         if text is None and written != self._valid:
             self._valid = written
-            with replaced(self.own / LAST_VALID, 0o600) as draft:
+            with replaced(self.state_folder / LAST_VALID, 0o600) as draft:
                 draft.write_text(written, encoding="utf-8")
         return policy
 
-    def _decoded(self) -> str:
-        """Text of the policy; bytes that are not UTF-8 are refused by their line."""
+    def _decode(self) -> str:
+        """Return the text of the policy file; bytes that are not UTF-8 raise with their line number."""
         content = self._bytes
         try:
-            return _universal(content.decode("utf-8"))
+            return _normalise_newlines(content.decode("utf-8"))
         except UnicodeDecodeError as problem:
             line = content.count(b"\n", 0, problem.start) + 1
             raise InputError(f"{POLICY}: line {line} is not UTF-8 text. Save the file as UTF-8.") from None
 
-    def drafted(self, sections: Mapping[str, Any], text: str) -> Policy:
-        """A policy that is only looked at, checked as well: of sections that differ from a text in what is drafted."""
+    def draft(self, sections: Mapping[str, Any], text: str) -> Policy:
+        """Return a validated policy that is not saved: ``text`` with the sections of an unsaved form."""
         policy = Policy.of(sections, self.folder, POLICY, text)
         for path in paths_of(sections):
-            self.inside(path)
+            self.resolve(path)
         return policy
 
     def change(self, edit: Callable[[str], str], version: str | None = None) -> Policy:
-        """Replace the policy by what an edit makes of it; one that does not hold water changes nothing.
+        """Apply an edit to the policy text; an invalid result raises and changes nothing.
 
-        ``version`` is the policy that the edit was made for: when another tab changed it meanwhile, it is refused.
+        ``version`` is the policy that the edit was made for; raises :class:`PolicyChanged` if it is no longer current.
         """
-        with self.alone():
+        with self.lock():
             self.check(version)
             before = self.text
             after = edit(before)
             if "\N{REPLACEMENT CHARACTER}" in after:
-                self._decoded()  # raises where that character replaces what could not be read
+                self._decode()  # raises where that character replaces what could not be read
             policy = self.policy(after)
             if after != before:
-                self.past.remember(before)
+                self.history.push(before)
                 self._write(after)
             return policy
 
     def check(self, version: str | None) -> None:
-        """Refuse what was made for another policy than the present one; None is for any."""
+        """Raise :class:`PolicyChanged` unless ``version`` is current; None always passes."""
         if version is not None and version != self.version:
-            raise Changed("the policy was changed meanwhile, perhaps in another tab: look at it and try again.")
+            raise PolicyChanged("the policy was changed meanwhile, perhaps in another tab: check it and try again.")
 
     def undo(self, version: str | None = None) -> None:
-        """Take the last change back; ``version`` is the policy that was seen when it was asked for."""
-        with self.alone():
+        """Undo the last change; ``version`` is the policy that the page showed."""
+        with self.lock():
             self.check(version)
-            self.past.back(self.text, self._write)
+            self.history.undo(self.text, self._write)
 
     def redo(self, version: str | None = None) -> None:
-        """Make a change again that was taken back."""
-        with self.alone():
+        """Redo the last undone change; ``version`` is the policy that the page showed."""
+        with self.lock():
             self.check(version)
-            self.past.forward(self.text, self._write)
+            self.history.redo(self.text, self._write)
 
     def _write(self, text: str) -> None:
         if not text:
@@ -174,9 +174,9 @@ class Project:
             draft.write_text(text, encoding="utf-8")
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep others out of the folder while it is changed: threads, and another studio on the same folder."""
-        with self._lock, (self.own / "lock").open("w") as file:
+    def lock(self) -> Iterator[None]:
+        """Hold the lock of the folder against other threads and other studios on the same folder."""
+        with self._lock, (self.state_folder / "lock").open("w") as file:
             if not self._depth:  # another lock of the same process would wait for this one
                 fcntl.flock(file, fcntl.LOCK_EX)
             self._depth += 1
@@ -185,8 +185,8 @@ class Project:
             finally:
                 self._depth -= 1
 
-    def inside(self, path: str | Path) -> Path:
-        """A path of the folder; one that leads out of it is refused, by dots or by links."""
+    def resolve(self, path: str | Path) -> Path:
+        """Resolve a path inside the folder; raise if dots or symbolic links lead out of it."""
         wanted = (self.folder / path).resolve()
         if not wanted.is_relative_to(self.folder):
             raise InputError(
@@ -195,10 +195,10 @@ class Project:
             )
         return wanted
 
-    def keep(self, name: str, content: IO[bytes], check: Callable[[Path], object] | None = None) -> Path:
-        """Keep an uploaded file under its hash; returns its path. ``check`` raises where the content is wrong."""
+    def keep_upload(self, name: str, content: IO[bytes], check: Callable[[Path], object] | None = None) -> Path:
+        """Store an uploaded file under its hash and return its path; ``check`` raises if the content is invalid."""
         name = file_name(name)
-        with private_folder(self.own, UPLOAD) as folder:
+        with private_folder(self.state_folder, UPLOAD) as folder:
             draft = folder / name
             draft.touch(0o600)  # others who use the machine cannot read it
             digest = hashlib.sha256()
@@ -210,18 +210,18 @@ class Project:
                 os.fsync(out.fileno())
             if check is not None:
                 check(draft)
-            place = self.inside(Path("inputs", digest.hexdigest()[:16])) / name
+            place = self.resolve(Path("inputs", digest.hexdigest()[:16])) / name
             place.parent.mkdir(parents=True, exist_ok=True)
             draft.replace(place)
         return place
 
     def results(self, version: str | None = None) -> Path:
-        """The folder of the results of a policy; a link out of the project's folder is refused."""
-        return self.inside(Path("results", version or self.version))
+        """Return the folder of the results of a policy."""
+        return self.resolve(Path("results", version or self.version))
 
 
 def _refuse_links(folder: Path) -> None:
-    """Refuse symbolic links in a folder that belongs to the studio alone."""
+    """Refuse symbolic links in a folder that belongs to the studio lock."""
     for parent, folders, names in os.walk(folder):
         for name in (*folders, *names):
             place = Path(parent, name)
@@ -229,18 +229,18 @@ def _refuse_links(folder: Path) -> None:
                 raise InputError(f"{INSIDE}/{place.relative_to(folder)} is a symbolic link: delete it and start again.")
 
 
-def _universal(text: str) -> str:
-    """Text with the line ends of Unix, as files are read in text mode."""
+def _normalise_newlines(text: str) -> str:
+    """Replace CR and CRLF by LF, as Python does when it reads a file in text mode."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def version_of(text: str) -> str:
-    """The hash of a policy, short enough for a folder's name."""
+    """Return the hash of a policy text, shortened for folder names."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def file_name(name: str) -> str:
-    r"""The name of an uploaded file without folders and signs that file systems mind; the type must be known.
+    r"""Return a safe name for an uploaded file, without folders and special characters; raise for unknown types.
 
     >>> file_name("../../etc/My data (1).csv")
     'My data _1_.csv'

@@ -14,20 +14,23 @@ import secrets
 import threading
 from collections.abc import Callable, Mapping
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from celosia.web.guard import quiet
 from celosia.web.sessions import Sessions
 from celosia.web.sockets import secret_host
 
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 COOKIE = "celosia-studio"
-MOST_BYTES = 1 << 20
-"""What a form may send."""
-MOST_UPLOAD = 2 << 30
-"""What a file may have; addresses that end in ``/upload`` take files."""
+MAX_BYTES = 1 << 20
+"""Largest body of a form."""
+MAX_UPLOAD = 2 << 30
+"""Largest body at addresses that end in ``/upload``."""
 SESSION_SECONDS = 12 * 3600
-"""A session ends after so many seconds without a request."""
+"""A session ends after this time without a request."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -46,58 +49,58 @@ TOO_LONG = "What was sent is too long, or does not say how long it is."
 
 
 class Gate:
-    """Stands before the application and turns away what does not come from the studio's own pages."""
+    """ASGI middleware that rejects requests that do not come from the studio's own pages."""
 
-    def __init__(self, app: Any, *, port: int, look: Callable[[], Mapping[str, str]]) -> None:
-        """``look`` returns the cookies of language and theme that a browser gets when it enters."""
+    def __init__(self, app: ASGIApp, *, port: int, look: Callable[[], Mapping[str, str]]) -> None:
+        """Wrap an application; ``look`` returns the cookies for language and theme of a new session."""
         self._app, self._look, self._sessions = app, look, Sessions(SESSION_SECONDS)
         self._host = f"{secret_host()}:{port}"
         self._token, self._lock = "", threading.Lock()
 
     @property
     def address(self) -> str:
-        """Address of the studio in this run; to know it is not enough to enter."""
+        """Address of the studio in this run; a session is needed as well."""
         return f"http://{self._host}"
 
     def link(self) -> str:
-        """Link that lets one browser in; earlier links that were not used no longer work."""
+        """Return a link that opens one session and invalidates earlier unused links."""
         with self._lock:
             self._token = secrets.token_urlsafe(32)
             return f"{self.address}/?token={self._token}"
 
-    def _spend(self, token: str) -> bool:
-        """Whether a token is that of the last link, and was not used before."""
+    def _use_token(self, token: str) -> bool:
+        """Invalidate the token of the last link; return whether the given one was valid."""
         with self._lock:
             valid = bool(self._token) and hmac.compare_digest(token.encode(), self._token.encode())
             if valid:
                 self._token = ""
             return valid
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request, or hand it on; every answer carries the headers."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request or pass it on; add the security headers to every response."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
             return
 
-        async def headed(message: Any) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                there = {name.lower() for name, _ in message["headers"]}
+                present = {name.lower() for name, _ in message["headers"]}
                 more = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message["headers"], *(pair for pair in more if pair[0] not in there)]
+                message["headers"] = [*message["headers"], *(pair for pair in more if pair[0] not in present)]
             await send(message)
 
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        answer = self._refusal(scope, headers) or self._entry(scope, headers)
-        await quiet(answer or self._app)(scope, receive, headed)
+        answer = self._refusal(scope, headers) or self._open_session(scope, headers)
+        await quiet(answer or self._app)(scope, receive, send_with_headers)
 
-    def _refusal(self, scope: Any, headers: dict[str, str]) -> Any:
+    def _refusal(self, scope: Scope, headers: dict[str, str]) -> ASGIApp | None:
         from starlette.responses import PlainTextResponse
 
         if headers.get("host", "") != self._host:
             return PlainTextResponse(UNKNOWN, 421)
-        if self._holds(headers):
+        if self._has_session(headers):
             if scope["method"] in ("GET", "HEAD"):
                 foreign = headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
                 # a link from elsewhere may lead here, but nothing may be embedded or fetched
@@ -107,22 +110,22 @@ class Gate:
             if headers.get("origin", "") != self.address:
                 return PlainTextResponse(OTHER_ORIGIN, 403)
             return None if _fits(scope, headers) else PlainTextResponse(TOO_LONG, 413)
-        return None if _given(scope) else PlainTextResponse(UNKNOWN, 403)
+        return None if _token(scope) else PlainTextResponse(UNKNOWN, 403)
 
-    def _entry(self, scope: Any, headers: dict[str, str]) -> Any:
-        """Answer the first link: start a session, and take the token out of the address.
+    def _open_session(self, scope: Scope, headers: dict[str, str]) -> ASGIApp | None:
+        """Answer the one-time link: start a session and redirect to the address without the token.
 
         The answer is a page that leads on, not a redirect: after a redirect that began on another site (the file that
         the browser was opened with), a browser would not send a cookie that is ``SameSite=Strict``.
         """
         from starlette.responses import HTMLResponse, PlainTextResponse
 
-        given = _given(scope)
-        if not given:
+        token = _token(scope)
+        if not token:
             return None
-        answer = HTMLResponse(forwarding("/"))
-        spent = scope["method"] == "GET" and self._spend(given)
-        if self._holds(headers):  # the browser goes back to the link that it came by
+        answer = HTMLResponse(redirect_page("/"))
+        spent = scope["method"] == "GET" and self._use_token(token)
+        if self._has_session(headers):  # the link was opened again, for example by the Back button
             return answer
         if not spent:
             return PlainTextResponse(UNKNOWN, 403)
@@ -130,25 +133,25 @@ class Gate:
             answer.set_cookie(name, value, httponly=True, samesite="strict")
         return answer
 
-    def _holds(self, headers: dict[str, str]) -> bool:
+    def _has_session(self, headers: dict[str, str]) -> bool:
         from starlette.requests import cookie_parser  # cookies of other programs need not be well formed
 
         return self._sessions.find(cookie_parser(headers.get("cookie", "")).get(COOKIE)) is not None
 
 
-def forwarding(address: str) -> str:
-    """Page that leads to an address at once."""
+def redirect_page(address: str) -> str:
+    """Return an HTML page that redirects to an address."""
     link = escape(address)
     head = f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={link}"><title>Celosia</title>'
     return f'<!doctype html>{head}<a href="{link}">Celosia</a>'
 
 
-def _given(scope: Any) -> str:
-    """The token in the address of the first link."""
+def _token(scope: Scope) -> str:
+    """Return the token in the address of a one-time link."""
     return parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0] if scope["path"] == "/" else ""
 
 
-def _fits(scope: Any, headers: dict[str, str]) -> bool:
+def _fits(scope: Scope, headers: dict[str, str]) -> bool:
     length = headers.get("content-length", "0")
-    most = MOST_UPLOAD if scope["path"].endswith("/upload") else MOST_BYTES
+    most = MAX_UPLOAD if scope["path"].endswith("/upload") else MAX_BYTES
     return length.isascii() and length.isdigit() and int(length) <= most and "transfer-encoding" not in headers

@@ -1,4 +1,4 @@
-"""The plain sections of a policy as forms, and the settings that no page shows."""
+"""Forms for simple sections of a policy, and the settings that no page shows."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from pydantic import BaseModel
 from celosia.errors import UnknownName
 from celosia.parts import grammar
 from celosia.release.policy.sections import About, History, Output, Run
-from celosia.studio import editing, forms
+from celosia.studio import forms, toml_edit
 from celosia.studio.studio import Page
 
 SECTIONS: dict[str, type[BaseModel]] = {"about": About, "output": Output, "history": History, "run": Run}
-ELSEWHERE = {"run": ("without",)}
-"""Settings of these sections that another page shows."""
+ON_OTHER_PAGES = {"run": ("without",)}
+"""Settings of these sections that another page edits."""
 SECRET = {"run.seed"}
 FORMS = tuple(
     f"{section}.{name}"
     for section, cls in SECTIONS.items()
     for name in cls.model_fields
-    if name not in ELSEWHERE.get(section, ())
+    if name not in ON_OTHER_PAGES.get(section, ())
 )
-"""The settings that these forms show: of a section that takes further options, those have none."""
+"""Settings shown in these forms; extra options of a section are not included."""
 
 
 def fields(text: str, section: str) -> list[forms.Field]:
-    """The form of a section."""
-    shown = forms.form(_section(section), editing.get(text, (section,), {}), prefix=f"{section}.")
-    return [field for field in shown if field.name.removeprefix(f"{section}.") not in ELSEWHERE.get(section, ())]
+    """Return the form fields of a section."""
+    shown = forms.fields(_section(section), toml_edit.get(text, (section,), {}), prefix=f"{section}.")
+    return [field for field in shown if field.name.removeprefix(f"{section}.") not in ON_OTHER_PAGES.get(section, ())]
 
 
-def saved(text: str, section: str, sent: Mapping[str, Any]) -> str:
-    """The policy with a section as a form sent it; what the form does not show stays."""
+def save_section(text: str, section: str, sent: forms.Submitted) -> str:
+    """Return the policy text with a section as sent by its form; settings outside the form stay."""
     cls = _section(section)
     values = forms.read(cls, sent, f"{section}.")
     for name in cls.model_fields:
-        if name in ELSEWHERE.get(section, ()):
+        if name in ON_OTHER_PAGES.get(section, ()):
             continue
         place = (section, name)
-        text = editing.put(text, place, values[name]) if name in values else editing.drop(text, place)
+        text = toml_edit.set_value(text, place, values[name]) if name in values else toml_edit.drop(text, place)
     return text
 
 
-def kept_as_is(text: str, pages: Iterable[Page]) -> list[tuple[str, str]]:
-    """The settings that no page shows, with their values: they stay in the file as they are, and hold.
+def hidden_settings(text: str, pages: Iterable[Page]) -> list[tuple[str, str]]:
+    """Return the settings that no page shows, with their values; they stay in the file and apply.
 
     >>> page = Page("data", 1, "job", lambda *_: None, ("input.path",))
-    >>> kept_as_is('[input]\\npath = "a.csv"\\nseparator = ";"', [page])
+    >>> hidden_settings('[input]\\npath = "a.csv"\\nseparator = ";"', [page])
     [('input.separator', '";"')]
     """
     shown = [place for page in pages for place in page.shows]

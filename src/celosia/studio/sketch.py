@@ -1,62 +1,64 @@
-"""Small pictures of a column: a histogram of numbers and dates, bars of the commonest values; for the screen only."""
+"""Small bar charts of a column: a histogram of numbers and dates, or the most frequent values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
     from celosia.views.comparing.columns import ColumnPair
 
 BARS = 24
-COMMONEST = 8
-ALIKE = 0.05
-"""Where the commonest texts are a smaller share of the records, their bars say nothing."""
+FREQUENT = 8
+MIN_SHARE = 0.05
+"""Bars are left out if the most frequent texts are a smaller share of the records."""
 
 
 @dataclass(frozen=True)
 class Sketch:
-    """Bars with their heights as shares of the highest, and what each stands for."""
+    """Bars with labels and heights relative to the highest."""
 
     bars: tuple[tuple[str, float, float], ...]
-    """What it stands for, records or their share, height."""
+    """Label, number or share of records, height."""
     rest: int = 0
-    """Records of values that have no bar."""
+    """Records whose value has no bar."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A column before and after; the bars of both stand for the same."""
+    """Sketches of a column before and after protection, with the same bins."""
 
     before: Sketch
     after: Sketch
 
 
 def sketch(values: pl.Series) -> Sketch:
-    """The picture of a column; none where nearly every record has a value of its own, such as a name.
+    """Return the bars of a column; none if nearly every value is unique, such as a name.
 
     >>> import polars as pl
     >>> sketch(pl.Series(["a", "b", "a"])).bars
     (('a', 2, 1.0), ('b', 1, 0.5))
     """
-    filled = _filled(values)
+    filled = _known_values(values)
     if filled.dtype.is_numeric() and filled.n_unique() > BARS:
-        return _drawn(_histogram(filled))
+        return _bars(_histogram(filled))
     counts = filled.value_counts(name="__n__")
     if filled.dtype.is_numeric():
-        return _drawn([(f"{value:g}", int(n)) for value, n in counts.sort(filled.name).iter_rows()])
+        return _bars([(f"{value:g}", int(n)) for value, n in counts.sort(filled.name).iter_rows()])
     counted = sorted(((str(value), int(n)) for value, n in counts.iter_rows()), key=lambda bar: (-bar[1], bar[0]))
-    drawn, rest = counted[:COMMONEST], sum(n for _, n in counted[COMMONEST:])
-    if sum(n for _, n in drawn) < ALIKE * len(filled):
+    shown, rest = counted[:FREQUENT], sum(n for _, n in counted[FREQUENT:])
+    if sum(n for _, n in shown) < MIN_SHARE * len(filled):
         return Sketch((), len(filled))
-    return _drawn(drawn, rest)
+    return _bars(shown, rest)
 
 
 def pair(columns: ColumnPair) -> Pair:
-    """A column before and after over the same bars: ranges in their order, or labels.
+    """Return a column before and after over the same ranges or labels.
 
     >>> from celosia.views.comparing.columns import ColumnPair
     >>> pair(ColumnPair("age", (), (0.5, 0.5), (0.25, 0.75), edges=(0.0, 10.0, 20.0))).after.bars
@@ -72,8 +74,8 @@ def pair(columns: ColumnPair) -> Pair:
     return Pair(before, after)
 
 
-def _filled(values: pl.Series) -> pl.Series:
-    """The values that are there; dates as years."""
+def _known_values(values: pl.Series) -> pl.Series:
+    """Return the values without nulls; dates as years."""
     import polars as pl
 
     filled = values.drop_nulls()
@@ -82,7 +84,7 @@ def _filled(values: pl.Series) -> pl.Series:
     return filled
 
 
-def _drawn(counted: list[tuple[str, int]], rest: int = 0) -> Sketch:
+def _bars(counted: list[tuple[str, int]], rest: int = 0) -> Sketch:
     highest = max((n for _, n in counted), default=0) or 1
     return Sketch(tuple((name, n, n / highest) for name, n in counted), rest)
 
@@ -98,8 +100,9 @@ def _histogram(values: pl.Series) -> list[tuple[str, int]]:
     return [(_range(low, high), int(n)) for n, low, high in zip(counts, ends[:-1], ends[1:], strict=True)]
 
 
-def _finite(values: pl.Series) -> Any:
+def _finite(values: pl.Series) -> NDArray[np.float64]:
     import numpy as np
 
-    numbers = values.to_numpy().astype(float)
-    return numbers[np.isfinite(numbers)]
+    numbers = values.to_numpy().astype(np.float64)
+    finite: NDArray[np.float64] = numbers[np.isfinite(numbers)]
+    return finite

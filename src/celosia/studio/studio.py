@@ -1,4 +1,4 @@
-"""What every page of the studio is given: the project, its jobs, its samples, and how a page is drawn."""
+"""The objects shared by all pages: ``Studio`` (project, jobs, samples, rendering) and ``Page``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from celosia.show.formats import formats
 from celosia.show.look import LANGUAGES, choose_language
 from celosia.studio import forms
 from celosia.studio.jobs import Jobs
-from celosia.studio.preview import Samples
 from celosia.studio.project import Project
-from celosia.studio.wording import translated, words
+from celosia.studio.samples import Samples
+from celosia.studio.translations import translate, words
 
 if TYPE_CHECKING:
     import jinja2
@@ -33,43 +33,50 @@ THEMES = ("system", "light", "dark")
 
 @dataclass(frozen=True)
 class Page:
-    """A page: a room in ``pages/`` that names itself here; the menu and the addresses follow."""
+    """Declaration of a page in ``pages/``; menu and addresses derive from it."""
 
     name: str
-    """The folder, and the address: ``/data``."""
+    """Folder and address: ``data`` is served at ``/data``."""
     place: int
-    """Where it stands in the menu."""
+    """Order in the menu."""
     group: Literal["job", "workbench"]
-    """The way from data to release, or a bench beside it."""
+    """Step of the job from data to release, or independent workbench."""
     routes: Callable[[Studio, APIRouter], None]
     """Adds its routes; the router's addresses start at ``/name``."""
     shows: tuple[str, ...] = ()
-    """The settings of a policy that it shows, ``"schema.quasi"`` or ``"step"``: all others are listed as kept as is."""
+    """Settings of the policy edited on the page, such as ``"schema.quasi"``; the first page lists all others."""
 
     @property
     def address(self) -> str:
-        """Where it is."""
+        """URL path of the page."""
         return "/" if self.name == "start" else f"/{self.name}"
 
 
 class Studio:
-    """One project in a browser."""
+    """One project, served to a browser."""
 
     def __init__(self, project: Project, pages: Mapping[str, Page]) -> None:
         self.project, self.pages = project, pages
         self.jobs, self.samples = Jobs(project), Samples(project)
 
     def show(self, request: Request, page: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-        """A page: its template ``page.html.j2``, which extends ``frame.html.j2``."""
+        """Render the template ``page.html.j2`` of a page."""
         return self.draw(request, page, "page.html.j2", status=status, **values)
 
     def draw(
-        self, request: Request, page: str, template: str, *, status: int = 200, headers: Any = None, **values: Any
+        self,
+        request: Request,
+        page: str,
+        template: str,
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+        **values: Any,
     ) -> HTMLResponse:
-        """A template of a page, or of all pages where ``page`` is empty: a whole page, or a piece of one for htmx."""
+        """Render a template of a page (a shared one if ``page`` is empty): a whole page, or a fragment for htmx."""
         language = language_of(request)
-        say = formats(language)
-        given = {
+        form = formats(language)
+        shared = {
             "studio": self,
             "project": self.project,
             "version": self.project.version,
@@ -81,70 +88,72 @@ class Studio:
             "theme": theme_of(request),
             "w": words(language),
             "p": words(language, page) if page else {},
-            "num": say.num,
-            "share": lambda value: say.share(value).replace(" ", "\N{NO-BREAK SPACE}"),
-            "moment": say.moment,
-            "duration": say.duration,
-            "plural": say.plural,
-            "translated": functools.partial(translated, language),
+            "num": form.num,
+            "share": lambda value: form.share(value).replace(" ", "\N{NO-BREAK SPACE}"),
+            "moment": form.moment,
+            "duration": form.duration,
+            "plural": form.plural,
+            "translate": functools.partial(translate, language),
             "said": request.query_params.get("said", ""),
             "problem": "",
             "broken": (broken := self.broken),
-            "policy": None if broken or not self.project.ready else self.project.policy(),
+            "policy": None if broken or not self.project.has_policy else self.project.policy(),
         }
         name = f"{page}/{template}" if page else template
-        return HTMLResponse(templates().get_template(name).render(**{**given, **values}), status, headers=headers)
+        return HTMLResponse(templates().get_template(name).render(**{**shared, **values}), status, headers=headers)
 
     @property
     def broken(self) -> str:
-        """Why the policy cannot be read; empty where it can, or where there is none."""
+        """Error message of an invalid policy; empty if it is valid or missing."""
         try:
-            if self.project.ready:
+            if self.project.has_policy:
                 self.project.policy()
         except CelosiaError as problem:
             return str(problem)
         return ""
 
-    def change(self, sent: Mapping[str, Any], edit: Callable[[str], str]) -> Policy:
-        """Edit the policy; ``sent`` is the form, whose hidden ``version`` says which policy it was made for."""
+    def change(self, sent: forms.Submitted, edit: Callable[[str], str]) -> Policy:
+        """Edit the policy; the hidden field ``version`` of the form guards against concurrent edits."""
         return self.project.change(edit, str(sent.get("version", "")))
 
-    def back(self, address: str, said: str = "") -> Response:
-        """To a page after something was done; ``said`` is the key of a sentence in ``[said]`` of the words."""
+    def redirect(self, address: str, said: str = "") -> Response:
+        """Redirect to a page after a change and show a message there, by its key in ``words/*.toml``."""
         return RedirectResponse(f"{address}?said={said}" if said else address, 303)
 
 
-def onwards(request: Request, address: str, said: str) -> Response:
-    """To another page after something was done: a whole load, since that page has scripts and styles of its own."""
-    there = f"{address}?said={said}"
-    return Response(headers={"HX-Redirect": there}) if "hx-request" in request.headers else RedirectResponse(there, 303)
+def redirect_to_page(request: Request, address: str, said: str) -> Response:
+    """Redirect to another page by a full load, because its scripts and styles differ."""
+    target = f"{address}?said={said}"
+    return (
+        Response(headers={"HX-Redirect": target}) if "hx-request" in request.headers else RedirectResponse(target, 303)
+    )
 
 
 def language_of(request: Request) -> str:
-    """The language of a visitor."""
+    """Return the language of a request: cookie, then browser preference."""
     return choose_language(None, request.cookies.get("lang"), request.headers.get("accept-language", ""))
 
 
 def theme_of(request: Request) -> str:
-    """Light, dark, or as the system has it."""
-    asked = request.cookies.get("theme", "")
-    return asked if asked in THEMES else "system"
+    """Return the theme of a request: light, dark or system."""
+    chosen = request.cookies.get("theme", "")
+    return chosen if chosen in THEMES else "system"
 
 
-async def _sent(request: Request) -> dict[str, Any]:
+async def _read_form(request: Request) -> forms.FormData:
     fields = (await request.form()).multi_items()
     if any("\0" in value for _, value in fields if isinstance(value, str)):
         raise InputError("the form holds a null character. Leave it out.")
-    return forms.sent(fields)
+    return forms.FormData.of(fields)
 
 
-Sent = Annotated[dict[str, Any], Depends(_sent)]
-"""What a form sent, by name; a name that ends in ``[]`` gives a list."""
+Sent = Annotated[forms.FormData, Depends(_read_form)]
+"""Fields of a submitted form by name; a name that ends in ``[]`` gives a list."""
 
 
 @functools.cache
 def templates() -> jinja2.Environment:
-    """The templates: ``frame.html.j2`` and what pages share, and ``<page>/….html.j2``."""
+    """Return the Jinja environment of the shared templates and those of the pages."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -161,7 +170,7 @@ def templates() -> jinja2.Environment:
 
 @functools.cache
 def digest() -> str:
-    """A name for the present assets: browsers keep them until it changes."""
+    """Return a hash of all assets, part of their address so that browsers can cache them."""
     from celosia.show.look import tokens
 
     hashed = hashlib.sha256(tokens().encode())
@@ -173,5 +182,5 @@ def digest() -> str:
 
 
 def asset(path: str) -> str:
-    """The address of a script or a style sheet: of ``assets/``, or ``pages/<name>/<file>``."""
+    """Return the address of a script or style sheet in ``assets/`` or ``pages/<name>/``."""
     return f"/assets/{digest()}/{path}"

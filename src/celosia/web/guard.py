@@ -5,7 +5,10 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 _LOG = logging.getLogger(__name__)
 MOST_BYTES = 64 * 1024
@@ -29,18 +32,18 @@ def is_oversized(method: str, headers: Mapping[str, str]) -> bool:
     return method == "POST" and not fits
 
 
-def quiet(app: Any) -> Any:
+def quiet(app: ASGIApp) -> ASGIApp:
     """Wrap an application so that its failures are logged by type alone: a traceback could contain data.
 
-    Whoever asked has been told by a page. CELOSIA_TRACEBACK shows where it was, to the owner of the data.
+    The user gets an error page. With CELOSIA_TRACEBACK the exception is raised, for the owner of the data.
     """
 
-    async def guarded(scope: Any, receive: Any, send: Any) -> None:
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await app(scope, receive, send)
         except Exception as problem:
             if scope["type"] != "http" or os.environ.get("CELOSIA_TRACEBACK"):
                 raise
-            _LOG.error("a request failed inside (%s).", type(problem).__name__)
+            _LOG.error("a request failed with an internal error (%s).", type(problem).__name__)
 
-    return guarded
+    return call

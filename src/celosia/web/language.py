@@ -1,4 +1,4 @@
-"""The language of a visitor: asked for in the address, remembered in a cookie, or as the browser prefers."""
+"""Language of a request: query parameter, then cookie, then browser preference."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ COOKIE = "lang"
 
 
 def language(request: Request) -> str:
-    """Return the language that the reader requested or prefers."""
+    """Return the language of a request."""
     header = request.headers.get("accept-language", "")
     return choose_language(request.query_params.get(COOKIE), request.cookies.get(COOKIE), header)
 
 
 def remember(request: Request, response: Response) -> None:
-    """Keep the language that the address asks for, if it does."""
+    """Store the language of the query parameter, if any, in a cookie."""
     if request.query_params.get(COOKIE) in LANGUAGES:
         response.set_cookie(COOKIE, request.query_params[COOKIE], samesite="lax", httponly=True)

@@ -27,7 +27,7 @@ class RateLimit:
         """Take a token and return 0, or return the seconds until there is one."""
         now = time.monotonic()
         with self._lock:
-            if len(self._buckets) > 10_000:  # strangers must not fill the memory
+            if len(self._buckets) > 10_000:  # bound the memory used by unknown names
                 self._buckets = {n: b for n, b in self._buckets.items() if now - b[1] < 60}
             tokens, then = self._buckets.get(name, (float(self._size), now))
             tokens = min(self._size, tokens + (now - then) * self._size / 60)

@@ -6,10 +6,13 @@ import errno
 import secrets
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celosia.errors import InputError
 from celosia.web.guard import quiet
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 LOOPBACK = "127.0.0.1"
 PORTS = 65_535
@@ -65,7 +68,7 @@ def secret_host() -> str:
     return f"{secrets.token_hex(16)}.localhost"
 
 
-def _listen(opened: socket.socket, address: Any) -> socket.socket:
+def _listen(opened: socket.socket, address: tuple[object, ...]) -> socket.socket:
     """Bind a socket to an address and listen; close it on failure."""
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -88,7 +91,7 @@ def address_of(opened: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def serve(app: Any, host: str, port: int, announce: Callable[[str], None], **settings: Any) -> None:
+def serve(app: ASGIApp, host: str, port: int, announce: Callable[[str], None], **settings: Any) -> None:
     """Serve an application until it is stopped; ``announce`` is called with the address once the socket listens."""
     import uvicorn
 

@@ -10,9 +10,9 @@ import pytest
 
 import celosia
 from celosia.frontier import explore
-from celosia.studio import editing
+from celosia.studio import toml_edit
 from celosia.studio.pages.compare import exploration
-from celosia.studio.pages.compare.view import Sight, compared, rows, zoomed
+from celosia.studio.pages.compare.view import MapQuery, rows, sample_of, zoom_window
 from celosia.views.comparing.columns import overlaid
 from celosia.views.comparing.dependences import dependences
 
@@ -99,23 +99,23 @@ def test_a_column_with_too_many_categories_is_left_out_and_said():
 
 def test_a_large_table_is_compared_by_a_sample():
     large = celosia.read(pl.DataFrame({"x": np.arange(20_001)}))
-    assert len(compared(large)) == 20_000
-    assert compared(large).fingerprint() == compared(large).fingerprint()
-    assert compared(numbers()) is not None
+    assert len(sample_of(large)) == 20_000
+    assert sample_of(large).fingerprint() == sample_of(large).fingerprint()
+    assert sample_of(numbers()) is not None
 
 
 def test_the_map_zooms_and_filters(frontier):
     listed = rows(frontier)
-    whole = zoomed(frontier, Sight(zoom="all"))
-    inner = zoomed(frontier, Sight(zoom="in"))
+    whole = zoom_window(frontier, MapQuery(zoom="all"))
+    inner = zoom_window(frontier, MapQuery(zoom="in"))
     assert inner.risk[1] - inner.risk[0] == pytest.approx((whole.risk[1] - whole.risk[0]) / 2)
     given = {"risk_low": 0.1, "risk_high": 0.2, "loss_low": 0.1, "loss_high": 0.2}
-    assert zoomed(frontier, Sight(**given)).risk == pytest.approx((0.1, 0.2))
-    assert zoomed(frontier, Sight(**{**given, "risk_low": 9, "risk_high": 1})).risk == whole.risk
-    assert [Sight(family=["noise"]).shows(row) for row in listed] == [True, True, False]
-    assert any(Sight(front=True).shows(row) for row in listed)
-    assert not any(Sight(most_risk="-1").shows(row) for row in listed)
-    assert Sight(most_risk="", chosen="", front="").chosen is None
+    assert zoom_window(frontier, MapQuery(**given)).risk == pytest.approx((0.1, 0.2))
+    assert zoom_window(frontier, MapQuery(**{**given, "risk_low": 9, "risk_high": 1})).risk == whole.risk
+    assert [MapQuery(family=["noise"]).shows(row) for row in listed] == [True, True, False]
+    assert any(MapQuery(front=True).shows(row) for row in listed)
+    assert not any(MapQuery(most_risk="-1").shows(row) for row in listed)
+    assert MapQuery(most_risk="", chosen="", front="").chosen is None
     assert "[[step]]" in listed[0].steps
 
 
@@ -123,7 +123,7 @@ def test_the_map_zooms_and_filters(frontier):
 def planned(begun):
     """The demonstration with two quick candidates."""
     tried = [{"use": "generalise", "suppress": 0.05, "vary": {"require": [["k-anonymity(k=2)"], ["k-anonymity(k=5)"]]}}]
-    begun.project.change(lambda text: editing.put(text, ("explore", "candidate"), tried))
+    begun.project.change(lambda text: toml_edit.set_value(text, ("explore", "candidate"), tried))
     return begun
 
 
@@ -131,9 +131,9 @@ def planned(begun):
 def explored(planned):
     """The same, explored with one seed."""
     project = planned.project
-    project.change(lambda text: editing.put(text, ("explore", "seeds"), 1))
-    if exploration.explored(project) is None:
-        place = exploration.place_of(project)
+    project.change(lambda text: toml_edit.set_value(text, ("explore", "seeds"), 1))
+    if exploration.load_frontier(project) is None:
+        place = exploration.folder_of(project)
         place.mkdir(parents=True, exist_ok=True)
         (place / "policy.toml").write_text(project.text, "utf-8")
         exploration.explore_policy(project, lambda what, share: None, place.name)
@@ -151,7 +151,7 @@ def test_an_exploration_survives_a_reload_and_a_candidate_is_applied(planned, vi
     page.reload()
     page.locator("#map svg.ru[data-window]").wait_for()
     assert planned.project.policy().explore.seeds == 1
-    points = exploration.explored(planned.project).points
+    points = exploration.load_frontier(planned.project).points
     assert len(points) == 2
     accessible(page)
     mark = page.locator('#map [data-point="1"]')
@@ -162,7 +162,7 @@ def test_an_exploration_survives_a_reload_and_a_candidate_is_applied(planned, vi
     page.get_by_text("The steps of the candidate stand in the policy now.").wait_for()
     assert [step.method.spec() for step in planned.project.policy().steps] == points[1].candidate.spec()
     page.locator("#map svg.ru[data-window]").wait_for()
-    assert exploration.explored(planned.project) is not None, "the map stays when the steps change"
+    assert exploration.load_frontier(planned.project) is not None, "the map stays when the steps change"
 
 
 def test_zooming_filtering_and_any_two_side_by_side(explored, visit):

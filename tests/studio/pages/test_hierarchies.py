@@ -28,10 +28,10 @@ def open_column(page, studio, column):
 @pytest.fixture
 def incomes(begun):
     """The demonstration with incomes in ranges."""
-    from celosia.studio import editing
+    from celosia.studio import toml_edit
 
     spec = {"use": "intervals", "breaks": [20000, 40000], "count": 1, "fallback": "*"}
-    begun.project.change(lambda text: editing.put(text, ("schema", "hierarchies", "income"), spec))
+    begun.project.change(lambda text: toml_edit.set_value(text, ("schema", "hierarchies", "income"), spec))
     return begun
 
 

@@ -51,7 +51,7 @@ def test_every_node_says_what_a_run_with_its_levels_gives(landscape):
         assert (
             here.node.state in ("best", "safe") if here.node.suppressed <= here.limit else here.node.state == "unsafe"
         )
-        assert [wish.holds for wish in here.wishes] == [True]
+        assert [requirement.holds for requirement in here.requirements] == [True]
         shown = {column.name: column.labels for column in here.columns}
         for name in shown:
             level = fixed[name]
@@ -60,11 +60,11 @@ def test_every_node_says_what_a_run_with_its_levels_gives(landscape):
 
 
 def test_the_best_is_the_least_loss_of_all_that_is_safe(landscape):
-    landscape.judge(landscape.start, 60)
+    landscape.check_around(landscape.start, 60)
     alternatives = landscape.alternatives()
     assert alternatives[0].state == "best"
     assert [node.loss for node in alternatives] == sorted(node.loss for node in alternatives)
-    everything = landscape.drawn(landscape.start)
+    everything = landscape.nodes_around(landscape.start)
     assert len(everything) == landscape.result.nodes == 32
     assert "unknown" not in {node.state for node in everything}
     assert {node.levels for node in everything if node.state in ("best", "safe")} == {n.levels for n in alternatives}
@@ -73,16 +73,16 @@ def test_the_best_is_the_least_loss_of_all_that_is_safe(landscape):
 
 def test_a_node_that_was_not_judged_is_unknown_unless_a_coarser_one_refuses_it():
     fresh = Landscape.of(table(), Generalise(require=["k-anonymity(k=3)"]))
-    states = {node.levels: node.state for node in fresh.drawn(fresh.start)}
+    states = {node.levels: node.state for node in fresh.nodes_around(fresh.start)}
     judged = {check.levels for check in fresh.result.checks}
     assert "unknown" in states.values() or judged == set(states)
     for levels, state in states.items():
         if levels not in judged and state == "unsafe":
-            assert not fresh.look(levels).holds, "what is said without judging must be true"
+            assert not fresh.check(levels).holds, "what is said without judging must be true"
 
 
 def test_a_large_lattice_is_drawn_around_a_node(landscape):
-    near = landscape.drawn((1, 1, 0), most=9)
+    near = landscape.nodes_around((1, 1, 0), most=9)
     assert len(near) == 9
     assert max(sum(abs(a - b) for a, b in zip(node.levels, (1, 1, 0), strict=True)) for node in near) <= 2
 
@@ -137,10 +137,10 @@ def test_an_unsafe_node_cannot_be_chosen_and_judging_leaves_nothing_unknown(begu
 
 
 def test_requirements_that_cannot_be_met_are_said(begun, visit):
-    from celosia.studio import editing
+    from celosia.studio import toml_edit
 
-    begun.project.change(lambda text: editing.put(text, ("require", 0, "k"), 290))
-    begun.project.change(lambda text: editing.put(text, ("require", 1, "l"), 100))
+    begun.project.change(lambda text: toml_edit.set_value(text, ("require", 0, "k"), 290))
+    begun.project.change(lambda text: toml_edit.set_value(text, ("require", 1, "l"), 100))
     page = visit(begun)
     page.goto(f"{begun.address}/lattice")
     trouble = page.locator("#look .box.bad")

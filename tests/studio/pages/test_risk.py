@@ -7,7 +7,7 @@ import pytest
 
 import celosia
 from celosia.errors import NotApplicable
-from celosia.studio.pages.risk.view import candidates, linked, makers, overview
+from celosia.studio.pages.risk.view import candidates, column_risks, link, overview
 
 pytestmark = pytest.mark.xdist_group("studio-risk")
 
@@ -36,7 +36,7 @@ def test_the_overview_counts_classes_and_thresholds(people):
 
 
 def test_columns_and_sets_that_make_the_risk(people):
-    making = makers(people)
+    making = column_risks(people)
     assert {subset.columns: subset.unique for subset in making.subsets} == {
         ("sex", "age"): pytest.approx(2 / 6),
         ("age",): pytest.approx(1 / 6),
@@ -50,13 +50,13 @@ def test_columns_and_sets_that_make_the_risk(people):
 
 def test_columns_whose_names_hold_commas_stay_apart():
     data = pl.DataFrame({"a": [1, 1, 2], "b, c": [1, 2, 2], "c": [1, 1, 1]})
-    making = makers(celosia.read(data, celosia.Schema.of(quasi=["a", "b, c", "c"])))
+    making = column_risks(celosia.read(data, celosia.Schema.of(quasi=["a", "b, c", "c"])))
     assert {subset.columns for subset in making.subsets} >= {("a", "b, c"), ("b, c", "c"), ("a", "c")}
 
 
 def test_many_columns_are_looked_at_in_small_sets():
     data = pl.DataFrame({f"c{i}": [0, 1, i] for i in range(30)})
-    making = makers(celosia.read(data, celosia.Schema.of(quasi=data.columns)))
+    making = column_risks(celosia.read(data, celosia.Schema.of(quasi=data.columns)))
     assert making.largest == 1
     assert len(making.columns) == 30
     assert making.columns[0].added is None
@@ -77,13 +77,13 @@ def test_what_an_intruder_finds_and_learns(people):
 def test_linkage_with_a_file(people, tmp_path):
     file = tmp_path / "roll.csv"
     file.write_text("name,sex,age\nAnn,F,30\nBob,M,30\nZoe,F,52\n", "utf-8")
-    joined = linked(people, file, "name")
+    joined = link(people, file, "name")
     assert (joined.people, joined.claimed, joined.ambiguous, joined.right) == (3, 2, 1, 1)
     assert joined.value == pytest.approx((1 + 0.5 + 0) / 3)
-    assert linked(people, file).right == 1, "an identifier that both have is taken for the truth"
+    assert link(people, file).right == 1, "an identifier that both have is taken for the truth"
     file.write_text("town\nA\n", "utf-8")
     with pytest.raises(NotApplicable, match="shares no quasi-identifier"):
-        linked(people, file)
+        link(people, file)
 
 
 def test_the_page_from_thresholds_to_candidates(begun, visit, accessible):

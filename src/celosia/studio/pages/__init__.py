@@ -1,4 +1,4 @@
-"""The pages, one room each. A room that defines ``PAGE`` is found by being there."""
+"""The pages, one package each; a package that defines ``PAGE`` is registered by :func:`pages`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from celosia.studio.studio import Page
 
 
 def pages() -> dict[str, Page]:
-    """The pages by name, in the order of the menu."""
-    rooms = [importlib.import_module(f"{__name__}.{each.name}") for each in pkgutil.iter_modules(__path__)]
-    defined: list[Page] = [room.PAGE for room in rooms if hasattr(room, "PAGE")]
+    """Return the pages by name, in the order of the menu."""
+    modules = [importlib.import_module(f"{__name__}.{each.name}") for each in pkgutil.iter_modules(__path__)]
+    defined: list[Page] = [module.PAGE for module in modules if hasattr(module, "PAGE")]
     return {page.name: page for page in sorted(defined, key=lambda page: page.place)}

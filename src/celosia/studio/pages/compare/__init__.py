@@ -1,4 +1,4 @@
-"""Compare and explore: many ways to protect between risk and loss, and any two of them side by side."""
+"""Compare: explore candidates between risk and loss, and show any two of them side by side."""
 
 from celosia.studio.pages.compare.routes import PAGE
 

@@ -1,42 +1,41 @@
-"""The exploration of a project: started as a job, kept by what it depends on, continued where it stopped."""
+"""The exploration of a project: a job that stores each trial and continues after an interruption."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from celosia.data.io.atomic import replaced
 from celosia.frontier import Frontier, explore
 from celosia.parts.progress import Progress
-from celosia.studio import editing
+from celosia.studio import toml_edit
 from celosia.studio.jobs import Job, Jobs
 from celosia.studio.project import POLICY, Project, version_of
 
 CALL = "celosia.studio.pages.compare.exploration:explore_policy"
 SECTIONS = ("input", "schema", "explore")
-"""What an exploration depends on; a step that is applied afterwards leaves its results as they are."""
+"""Sections that an exploration depends on; other edits of the policy keep its results valid."""
 
 
-def place_of(project: Project, text: str | None = None) -> Path:
-    """The folder of the exploration of a policy."""
+def folder_of(project: Project, text: str | None = None) -> Path:
+    """Return the folder of the exploration of a policy."""
     written = project.text if text is None else text
-    return project.results(version_of(repr([editing.get(written, (name,)) for name in SECTIONS])))
+    return project.results(version_of(repr([toml_edit.get(written, (name,)) for name in SECTIONS])))
 
 
 def start(project: Project, jobs: Jobs) -> Job:
-    """Start the exploration of the policy as it is now; what was measured before is not measured again."""
+    """Start the exploration of the current policy; stored trials are not measured again."""
     text = project.text
     project.policy(text)
-    place = place_of(project, text)
+    place = folder_of(project, text)
     place.mkdir(parents=True, exist_ok=True)
     (place / POLICY).touch(mode=0o600)
     (place / POLICY).write_text(text, "utf-8")
     return jobs.start(CALL, place=place.name)
 
 
-def explore_policy(project: Project, tell: Progress, place: str) -> dict[str, Any]:
-    """Try the candidates of the policy that was laid there, and write down what they gave."""
+def explore_policy(project: Project, progress: Progress, place: str) -> dict[str, int]:
+    """Measure the candidates of the policy in a folder and store the frontier there."""
     folder = project.results(place)
     policy = project.policy((folder / POLICY).read_text("utf-8"))
     plan = policy.explore
@@ -52,17 +51,17 @@ def explore_policy(project: Project, tell: Progress, place: str) -> dict[str, An
         budget_seconds=plan.budget_seconds,
         workers=plan.workers,
         store=folder / "tried.jsonl",
-        progress=tell,
+        progress=progress,
     )
     with replaced(folder / "exploration.json", 0o600) as draft:
         draft.write_text(json.dumps(frontier.record()), encoding="utf-8")
     return {"points": len(frontier.points), "failed": len(frontier.failed)}
 
 
-def explored(project: Project) -> Frontier | None:
-    """What the exploration of the policy gave; None where there was none."""
+def load_frontier(project: Project) -> Frontier | None:
+    """Return the stored frontier of the policy, or None."""
     try:
-        record = json.loads((place_of(project) / "exploration.json").read_text("utf-8"))
+        record = json.loads((folder_of(project) / "exploration.json").read_text("utf-8"))
     except FileNotFoundError:
         return None
     return Frontier.restored(record)

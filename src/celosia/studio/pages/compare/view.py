@@ -1,9 +1,9 @@
-"""What the page of comparisons shows: columns before and after, how they depend on each other, candidates."""
+"""View models of the compare page: candidates, the window of the map, and the sample for pictures."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, field_validator
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-COMPARED = 20_000
-"""Records that are protected for pictures; of a larger table a sample of so many."""
+SAMPLE = 20_000
+"""Most records that are protected for pictures."""
 
 
 @dataclass(frozen=True)
 class CandidateRow:
-    """A candidate of an exploration as a row of the table."""
+    """A candidate of an exploration as a row of the table on the page."""
 
     index: int
     label: str
@@ -41,11 +41,11 @@ class CandidateRow:
     seeds: int
     decided: str
     steps: str
-    """What it is as steps of a policy."""
+    """The candidate as ``[[step]]`` tables of a policy."""
 
 
-class Sight(BaseModel):
-    """What of the map is looked at: a window, and which candidates."""
+class MapQuery(BaseModel):
+    """Query parameters of the map: its window, and the filter for candidates."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -62,17 +62,17 @@ class Sight(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _empty(cls, value: Any) -> Any:
-        """A field of a form that was left empty says nothing."""
+    def _empty(cls, value: object) -> object:
+        """Treat an empty field as missing."""
         return None if value == "" else value
 
     @field_validator("zoom", mode="before")
     @classmethod
-    def _zoom(cls, value: Any) -> Any:
+    def _zoom(cls, value: object) -> object:
         return value or ""
 
     def shows(self, row: CandidateRow) -> bool:
-        """Whether a candidate is to be drawn."""
+        """Return whether a candidate passes the filter."""
         return (
             (not self.family or row.family in self.family)
             and (not self.front or row.front)
@@ -81,23 +81,21 @@ class Sight(BaseModel):
         )
 
 
-def zoomed(frontier: Frontier, sight: Sight) -> Window:
-    """The window to draw: the one that is given, half or twice as wide, or the whole map."""
+def zoom_window(frontier: Frontier, query: MapQuery) -> Window:
+    """Return the window to draw: the given one, half or twice as wide, or the whole map."""
     whole = whole_window(frontier)
-    if sight.zoom == "all":
+    if query.zoom == "all":
         return whole
-    factor = {"in": 0.5, "out": 2.0}.get(sight.zoom, 1.0)
+    factor = {"in": 0.5, "out": 2.0}.get(query.zoom, 1.0)
     return Window(
-        _stretched((sight.risk_low, sight.risk_high), whole.risk, factor),
-        _stretched((sight.loss_low, sight.loss_high), whole.loss, factor),
+        _stretch((query.risk_low, query.risk_high), whole.risk, factor),
+        _stretch((query.loss_low, query.loss_high), whole.loss, factor),
     )
 
 
-def _stretched(
-    given: tuple[float | None, float | None], whole: tuple[float, float], factor: float
-) -> tuple[float, float]:
-    """Two ends moved apart or together, inside the whole; ends that make no sense are those of the whole."""
-    low, high = given
+def _stretch(ends: tuple[float | None, float | None], whole: tuple[float, float], factor: float) -> tuple[float, float]:
+    """Scale an interval around its middle within ``whole``; invalid ends are replaced by ``whole``."""
+    low, high = ends
     if low is None or high is None or not low < high:
         low, high = whole
     middle, half = (low + high) / 2, (high - low) / 2 * factor
@@ -106,15 +104,15 @@ def _stretched(
     return (low, high) if low < high else whole
 
 
-def options_of(policy: Policy, frontier: Frontier | None) -> tuple[tuple[str, str], ...]:
-    """What can be compared, by the name that a form sends: the original, the policy, every candidate."""
+def comparison_options(policy: Policy, frontier: Frontier | None) -> tuple[tuple[str, str], ...]:
+    """Return the (value, label) options of a comparison: original, policy, candidates by score."""
     points = () if frontier is None else sorted(enumerate(frontier.points), key=lambda each: frontier.score(each[1]))
     own = (("policy", "policy"),) if policy.select().steps else ()
     return (("original", "original"), *own, *((str(i), point.label) for i, point in points))
 
 
 def rows(frontier: Frontier, language: str = "en") -> tuple[CandidateRow, ...]:
-    """The candidates in the order of the exploration, with numbers as a language writes them."""
+    """Return the candidates in the order of the exploration, numbers formatted for a language."""
     front = {id(point) for point in frontier.frontier}
     return tuple(_row(frontier, i, point, id(point) in front, language) for i, point in enumerate(frontier.points))
 
@@ -136,9 +134,9 @@ def _row(frontier: Frontier, index: int, point: Point, front: bool, language: st
     )
 
 
-def compared(table: Table) -> Table:
-    """The table whose protections are drawn: all of it, or a sample of many records."""
-    if len(table) <= COMPARED:
+def sample_of(table: Table) -> Table:
+    """Return the table, or a sample of it, for pictures of protected versions."""
+    if len(table) <= SAMPLE:
         return table
-    chosen = np.random.default_rng(1).choice(table.ids(), COMPARED, replace=False)
+    chosen = np.random.default_rng(1).choice(table.ids(), SAMPLE, replace=False)
     return table.take(np.sort(chosen)).computed()

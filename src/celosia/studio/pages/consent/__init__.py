@@ -1,4 +1,4 @@
-"""The publisher's side of consent: the catalogue of inferences, and the way to the console that edits it."""
+"""Consent: the catalogue of inferences, and a link to the publisher's console that edits it."""
 
 from celosia.studio.pages.consent.routes import PAGE
 

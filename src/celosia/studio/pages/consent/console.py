@@ -1,4 +1,4 @@
-"""The publisher's console beside the studio: the consent pages of a project, on a port of their own."""
+"""The publisher's console: the consent site of a project, served on a port of its own."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 CATALOGUE, STORE, RELEASES = "inferences", "consent.db", "publications"
 HOURS = 1.0
 PATIENCE = 15.0
-"""Seconds that the console may take to start."""
+"""Seconds to wait for the console to start."""
 
 
 class Console:
-    """Starts the console once; it ends with the studio."""
+    """The consent site of a project; started once, stopped with the studio."""
 
     def __init__(self, project: Project) -> None:
         self._folder = project.folder
@@ -37,15 +37,15 @@ class Console:
 
     @property
     def catalogue(self) -> Path | None:
-        """The file of inferences, if there is one."""
+        """Path of the catalogue of inferences, or None."""
         places = [self._folder / f"{CATALOGUE}{ending}" for ending in (".toml", ".xml")]
         return next((place for place in places if place.is_file()), None)
 
     def inferences(self) -> tuple[Inference, ...]:
-        """What the catalogue holds."""
+        """Return the inferences of the catalogue."""
         return load(self.catalogue).inferences if self.catalogue else ()
 
-    def begin(self, policy: Policy) -> None:
+    def create_catalogue(self, policy: Policy) -> None:
         """Write a catalogue with one inference for each sensitive column."""
         if self.catalogue is not None:
             raise InputError(f"there is a catalogue already: {self.catalogue.name}.")
@@ -54,10 +54,10 @@ class Console:
             draft.write_text(text, encoding="utf-8")
 
     def open(self, database: str | None) -> str:
-        """A one-time link for the publisher to the running console, valid for an hour."""
+        """Start the console if needed and return a one-time link for the publisher, valid for an hour."""
         with self._lock:
             if self.catalogue is None:
-                raise InputError("there is no catalogue of inferences yet: make one first.")
+                raise InputError("there is no catalogue of inferences yet: create one first.")
             store = self._folder / STORE
             if not store.exists():
                 init(store)
@@ -69,7 +69,7 @@ class Console:
         import uvicorn
 
         choices = Preferences(store, patience=WAITING)
-        with choices.writing() as connection:  # a folder of a third party may bring a link along that they know
+        with choices.writing() as connection:  # a folder from a third party may contain known links
             connection.execute(tables().links.delete())
         pages = quiet(site(catalogue, choices, database=database, out=self._folder / RELEASES))
         opened = loopback(0)
@@ -84,10 +84,10 @@ class Console:
 
 
 def first_catalogue(policy: Policy) -> Catalogue:
-    """One inference for each sensitive column: that somebody finds out what it says about a person."""
+    """Return a catalogue with one inference for each sensitive column: learning its value for a person."""
     columns = policy.schema.sensitive
     if not columns:
-        raise InputError("no column is sensitive: say first what nobody must be able to infer.")
+        raise InputError("no column is sensitive: give the column that must not be inferred the role sensitive first.")
     table = policy.input.path.stem if policy.input.path is not None else "data"
     return Catalogue(
         inferences=tuple(

@@ -1,8 +1,6 @@
-"""The routes of the page on consent."""
+"""Routes of the consent page."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
@@ -14,7 +12,7 @@ HERE = "/consent"
 
 
 def routes(studio: Studio, router: APIRouter) -> None:
-    """The addresses of the page."""
+    """Add the routes of the page."""
     project, console = studio.project, Console(studio.project)
 
     def page(request: Request, link: str = "") -> Response:
@@ -23,8 +21,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         except CelosiaError as problem:
             inferences, wrong = (), str(problem)
         file = console.catalogue.name if console.catalogue else ""
-        given: dict[str, Any] = {"inferences": inferences, "file": file, "store": STORE, "link": link, "wrong": wrong}
-        return studio.show(request, "consent", **given)
+        return studio.show(request, "consent", inferences=inferences, file=file, store=STORE, link=link, wrong=wrong)
 
     @router.get("")
     def show(request: Request) -> Response:
@@ -32,12 +29,12 @@ def routes(studio: Studio, router: APIRouter) -> None:
 
     @router.post("/begin")
     def begin() -> Response:
-        console.begin(project.policy())
-        return studio.back(HERE, "made")
+        console.create_catalogue(project.policy())
+        return studio.redirect(HERE, "made")
 
     @router.post("/open")
     def start(request: Request) -> Response:
-        database = project.policy().input.url if project.ready else None
+        database = project.policy().input.url if project.has_policy else None
         return page(request, console.open(database))
 
 

@@ -1,4 +1,4 @@
-"""The data: what the columns are, what they look like, which role each has and why."""
+"""Data: every column with a sketch, its role, and the reason for the proposed role."""
 
 from celosia.studio.pages.data.routes import PAGE
 

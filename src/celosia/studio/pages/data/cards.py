@@ -1,4 +1,4 @@
-"""A card for every column: what it holds, what is proposed for it, what it is now."""
+"""Cards of the columns: contents, proposal and current settings."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from celosia.data.schema import Column, Role, Schema
 from celosia.errors import InputError
 from celosia.proposals import ColumnSuggestion
 from celosia.release.policy.policy import Policy
-from celosia.studio import editing
-from celosia.studio.preview import Samples
+from celosia.studio import toml_edit
+from celosia.studio.samples import Samples
 from celosia.studio.sketch import Sketch, sketch
 
 ROLES = ("identifier", "quasi", "sensitive", "insensitive", "person", "household", "weight", "stratum", "")
-"""The roles that a click gives; the last leaves the column out of the release."""
+"""Roles to choose from; the empty one leaves the column out of the release."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a page shows of a column."""
+    """A column on the page."""
 
     name: str
     role: str
@@ -28,11 +28,11 @@ class Card:
     sketch: Sketch
     proposal: ColumnSuggestion
     column: Column
-    """What the policy says about it."""
+    """Settings of the policy for the column."""
 
     @property
     def proposed(self) -> str:
-        """The role that is proposed; empty where it is better left out."""
+        """Proposed role; empty if the column should be left out."""
         return "" if self.proposal.left_out else str(self.proposal.role)
 
     @property
@@ -43,7 +43,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Cards:
-    """The cards, and how much of the data each number rests on."""
+    """All cards, with the number of records and the size of the sample behind the sketches."""
 
     columns: tuple[Card, ...]
     rows: int
@@ -51,9 +51,9 @@ class Cards:
 
 
 def cards(policy: Policy, samples: Samples) -> Cards:
-    """The cards of the input: counts over all records, pictures over a sample."""
+    """Return the cards of the input: counts over all records, sketches over a sample."""
 
-    def counted() -> dict[str, tuple[int, int]]:
+    def count_cells() -> dict[str, tuple[int, int]]:
         import polars as pl
 
         whole = samples.raw(policy)
@@ -64,7 +64,7 @@ def cards(policy: Policy, samples: Samples) -> Cards:
         row = frame.select(asked).collect(engine="streaming").row(0, named=True)
         return {n: (row[f"m{i}"], row[f"d{i}"] - (row[f"m{i}"] > 0)) for i, n in enumerate(names)}
 
-    counts = samples.read_once(policy, "counts", counted)
+    counts = samples.cached_by_input(policy, "counts", count_cells)
     proposals = samples.proposals(policy)
     seen = samples.sample(policy)
     frame = seen.table.polars()
@@ -76,7 +76,7 @@ def cards(policy: Policy, samples: Samples) -> Cards:
             kind=str(schema[name].kind),
             missing=counts[name][0],
             distinct=counts[name][1],
-            sketch=samples.read_once(policy, f"sketch {name}", lambda name=name: sketch(frame[name])),  # type: ignore[misc]
+            sketch=samples.cached_by_input(policy, f"sketch {name}", lambda name=name: sketch(frame[name])),  # type: ignore[misc]
             proposal=proposals[name],
             column=schema[name],
         )
@@ -85,19 +85,19 @@ def cards(policy: Policy, samples: Samples) -> Cards:
     return Cards(columns, seen.rows, seen.size)
 
 
-def cleaned(text: str, policy: Policy, samples: Samples, column: str, key: str) -> str:
-    """The policy with a proposed cleaning of a column; its values are taken from here, not from the browser."""
+def apply_cleaning(text: str, policy: Policy, samples: Samples, column: str, key: str) -> str:
+    """Return the policy with a proposed cleaning; its values come from the proposal, not from the browser."""
     for untidy in samples.proposals(policy)[column].untidy:
         if untidy.key != key:
             continue
         if key == "strip":
-            return editing.append(text, ("input", "clean", "strip"), column)
-        return editing.put(text, ("input", "clean", key, column), untidy.spellings or list(untidy.codes))
-    raise InputError("there is no such proposal any more.")
+            return toml_edit.append(text, ("input", "clean", "strip"), column)
+        return toml_edit.set_value(text, ("input", "clean", key, column), untidy.spellings or list(untidy.codes))
+    raise InputError("this proposal no longer exists.")
 
 
 def _role(schema: Schema, name: str) -> str:
-    """The one role that a card shows; none for a column that the policy does not name."""
+    """Return the role of a column; empty if the policy does not declare it."""
     column = schema[name]
     if not column.declared:
         return ""

@@ -1,4 +1,4 @@
-"""The playground of fuzzy c-regression: points, regressions that find their clusters, and what they lose and tell."""
+"""FCRM playground: fuzzy c-regression on points, step by step, with loss and disclosure risk."""
 
 from celosia.studio.pages.fcrm.routes import PAGE
 

@@ -1,4 +1,4 @@
-"""The playground's board: points, settings, and what was read off after each iteration. A step makes a new board."""
+"""The board of the playground: points, settings and one reading per iteration. Boards are immutable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from celosia.parts.parameter_errors import phrase
 from celosia.release.measuring import watch
 
 if TYPE_CHECKING:
-    from celosia.methods.synthetic.fcrm import Watched
+    from celosia.methods.synthetic.fcrm import Fcrm, Watched
     from celosia.table import Table
 
 MOST_POINTS = 5000
@@ -29,7 +29,7 @@ RISK = "classical-disclosure-risk"
 
 
 class Reading(BaseModel):
-    """What one iteration reached: loss, risk and score in per cent."""
+    """Measures after one iteration: loss, risk and score in per cent."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,14 +42,14 @@ class Reading(BaseModel):
 
 
 class Board(BaseModel):
-    """Points of at least two coordinates, how they shall be fitted, and how far the fit has come."""
+    """Points of at least two coordinates, the settings of the fit, and the readings so far."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     names: tuple[str, ...] = ("x", "y")
     points: tuple[tuple[float, ...], ...] = ()
     source: str = ""
-    """The file or the table that the points come from; empty for those that were clicked."""
+    """Origin of the points: ``file``, ``project`` or ``example``; empty for points added by hand."""
     c: int = Field(default=3, ge=1, le=MOST_CLUSTERS, description="number of regressions")
     m: float = Field(default=1.5, gt=1, le=10, description="fuzziness")
     independent: int = Field(default=1, ge=1, description="place of the coordinate that stays")
@@ -81,23 +81,23 @@ class Board(BaseModel):
 
     @property
     def converged(self) -> bool:
-        """Whether the last iteration moved no membership any more."""
+        """Whether the last iteration changed no membership by more than the tolerance."""
         return bool(self.readings) and self.readings[-1].change <= self.method().tolerance
 
     @property
     def finished(self) -> bool:
-        """Whether a further step would change nothing."""
+        """Whether the fit has converged or reached the maximum of iterations."""
         return self.converged or len(self.readings) >= self.max_iterations
 
     @property
     def fewest_points(self) -> int:
-        """Points that leave the regressions two residual degrees of freedom, below which ``fcrm`` refuses."""
+        """Smallest number of points that ``fcrm`` accepts (two residual degrees of freedom)."""
         return self.c * (2 if self.intercept else 1) + 2
 
-    def method(self) -> Any:
-        """The part that does it."""
+    def method(self) -> Fcrm:
+        """Return the method ``fcrm`` with these settings."""
         across, up = self.axes
-        return build(
+        method: Fcrm = build(
             "method",
             {
                 "use": "fcrm",
@@ -110,9 +110,10 @@ class Board(BaseModel):
                 "constraints": list(self.constraints),
             },
         )
+        return method
 
     def table(self) -> Table:
-        """The points as a table."""
+        """Return the points as a table."""
         import polars as pl
 
         from celosia.table import read
@@ -121,8 +122,8 @@ class Board(BaseModel):
             raise InputError("there are no points yet: click some, load a file or take the example.")
         return read(pl.DataFrame(self.points, schema=[(name, pl.Float64) for name in self.names], orient="row"))
 
-    def changed(self, **settings: Any) -> Board:
-        """The board with other points or settings: the fit begins anew."""
+    def change(self, **settings: object) -> Board:
+        """Return a board with other points or settings and no readings."""
         try:
             return Board.model_validate({**self.model_dump(), "readings": (), "running": False, **settings})
         except ValidationError as error:
@@ -132,30 +133,30 @@ class Board(BaseModel):
             raise ParameterError(f"{finding['loc'][0]} {phrase(finding)}.") from None
 
     def with_point(self, x: float, y: float) -> Board:
-        """A further point at a place of the drawing."""
+        """Return a board with one more point."""
         if len(self.names) != 2:
             raise InputError("points can be added to two coordinates only: clear the board first.")
         if not (math.isfinite(x) and math.isfinite(y)):
             raise InputError("a point needs two finite numbers.")
         point = (x, y) if self.independent == 1 else (y, x)
-        return self.changed(points=(*self.points, point))
+        return self.change(points=(*self.points, point))
 
     def without_last(self) -> Board:
-        """The board without the point that came last."""
-        return self.changed(points=self.points[:-1])
+        """Return a board without the last point."""
+        return self.change(points=self.points[:-1])
 
-    def cleared(self) -> Board:
-        """An empty board with the same settings."""
-        return self.changed(points=(), names=("x", "y"), source="", independent=1, dependent=2)
+    def clear(self) -> Board:
+        """Return an empty board with the same settings."""
+        return self.change(points=(), names=("x", "y"), source="", independent=1, dependent=2)
 
 
-def judged(table: Table, seen: Watched) -> Reading:
-    """Loss, risk and score of what would leave after an iteration, in per cent."""
-    after, columns = seen.outcome.table, list(seen.method.dependent)
+def measure(table: Table, iteration: Watched) -> Reading:
+    """Measure loss, risk and score of the protected table after an iteration, in per cent."""
+    after, columns = iteration.outcome.table, list(iteration.method.dependent)
     loss: Any = build("loss", {"use": LOSS, "scope": "per-column", "columns": columns})
     risk: Any = build("attack", {"use": RISK, "window": "relative", "columns": columns})
     pil, dr = 100 * loss.value(table, after), 100 * risk.value(table, after)
-    state = seen.state
+    state = iteration.state
     return Reading(
         iteration=state.iteration,
         objective=state.objective,
@@ -166,8 +167,8 @@ def judged(table: Table, seen: Watched) -> Reading:
     )
 
 
-def watched(board: Board) -> Iterator[Watched]:
-    """The iterations of a board from its start, in the whole run's own random numbers."""
+def iterate(board: Board) -> Iterator[Watched]:
+    """Yield the iterations of a board from the start, with the random numbers of a full run."""
     if len(board.points) < board.fewest_points:
         raise DataError(
             f"{board.c} regressions need at least {board.fewest_points} points, there are {len(board.points)}. "
@@ -176,27 +177,27 @@ def watched(board: Board) -> Iterator[Watched]:
     yield from watch(board.table(), board.method(), seed=board.seed)
 
 
-def seen(board: Board) -> Watched | None:
-    """The regressions as far as the board has come; none before the first step."""
+def current_iteration(board: Board) -> Watched | None:
+    """Return the state after the last reading, or None before the first step."""
     if not board.readings:
         return None
-    return next(islice(watched(board), len(board.readings) - 1, None))
+    return next(islice(iterate(board), len(board.readings) - 1, None))
 
 
-def stepped(board: Board, count: int = 1) -> Board:
-    """The board some iterations later; each is judged."""
+def advance(board: Board, count: int = 1) -> Board:
+    """Return the board after ``count`` more iterations, each with a reading."""
     if board.finished:
         return board.model_copy(update={"running": False})
     table, done = board.table(), len(board.readings)
-    fresh = [judged(table, each) for each in islice(watched(board), done, done + count)]
-    after = board.model_copy(update={"readings": (*board.readings, *fresh)})
+    readings = [measure(table, each) for each in islice(iterate(board), done, done + count)]
+    after = board.model_copy(update={"readings": (*board.readings, *readings)})
     return after.model_copy(update={"running": board.running and not after.finished})
 
 
 def read_points(text: str) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]:
-    r"""Names and points of a plain file: one point a line, coordinates separated by blanks, commas or semicolons.
+    r"""Read names and points of a text file: one point per line, separated by blanks, commas or semicolons.
 
-    A first line of words gives the names. A refusal names the line, never what it holds.
+    A first line without numbers gives the names. Error messages contain the line number, never a value.
 
     >>> read_points("age pay\n1 2\n3, 4\n")
     (('age', 'pay'), ((1.0, 2.0), (3.0, 4.0)))
@@ -205,7 +206,7 @@ def read_points(text: str) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ..
     if not lines:
         raise InputError("the file is empty. It needs one point a line, such as: 1.5, 2")
     names: tuple[str, ...] = ()
-    if all(_parsed(part) is None for part in lines[0][1]):
+    if all(_parse_number(part) is None for part in lines[0][1]):
         names = tuple(lines.pop(0)[1])
     if len(lines) > MOST_POINTS:
         raise InputError(f"the file has {len(lines)} points; the playground takes at most {MOST_POINTS}.")
@@ -226,7 +227,7 @@ def _split(line: str) -> list[str]:
 def _point(line: int, parts: Sequence[str], width: int) -> tuple[float, ...]:
     if len(parts) != width:
         raise InputError(f"line {line} has {len(parts)} coordinates, the first has {width}.")
-    numbers = [_parsed(part) for part in parts]
+    numbers = [_parse_number(part) for part in parts]
     if any(number is None or not math.isfinite(number) for number in numbers):
         raise InputError(
             f"line {line} has a value that is missing or no number. Write one point a line, such as: 1.5, 2"
@@ -234,7 +235,7 @@ def _point(line: int, parts: Sequence[str], width: int) -> tuple[float, ...]:
     return tuple(number for number in numbers if number is not None)
 
 
-def _parsed(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
@@ -242,25 +243,25 @@ def _parsed(text: str) -> float | None:
 
 
 def points_csv(board: Board) -> str:
-    """The points as a file that reads as the same table."""
+    """Return the points as CSV that :func:`read_points` accepts."""
     return _csv(board.names, board.points)
 
 
 def synthetic_csv(board: Board) -> str:
-    """Points with their new value and the cluster of each."""
-    now = _need(board)
+    """Return the points with their synthetic values and clusters as CSV."""
+    now = _need_iteration(board)
     values = now.outcome.table.polars()[board.axes[1]].to_list()
     rows = [(*p, v, int(k) + 1) for p, v, k in zip(board.points, values, now.cluster, strict=True)]
     return _csv((*board.names, f"synthetic {board.axes[1]}", "cluster"), rows)
 
 
 def readings_csv(board: Board) -> str:
-    """One line an iteration."""
+    """Return the readings as CSV, one line per iteration."""
     return _csv(tuple(Reading.model_fields), [tuple(reading.model_dump().values()) for reading in board.readings])
 
 
-def _need(board: Board) -> Watched:
-    now = seen(board)
+def _need_iteration(board: Board) -> Watched:
+    now = current_iteration(board)
     if now is None:
         raise InputError("nothing was fitted yet: press Run or Step first.")
     return now
@@ -276,14 +277,14 @@ def _csv(names: Sequence[str], rows: Sequence[Sequence[float]]) -> str:
 
 @dataclass(frozen=True)
 class Snippets:
-    """The same run outside the studio."""
+    """Code that repeats the run outside the studio."""
 
     python: str
     policy: str
 
 
 def snippets(board: Board, file: str = "points.csv") -> Snippets:
-    """How the run is repeated in Python, and as a step of a policy."""
+    """Return the run as Python code and as a step of a policy."""
     from celosia.parts import grammar
 
     part = grammar.show(board.method().spec())
@@ -297,7 +298,7 @@ def snippets(board: Board, file: str = "points.csv") -> Snippets:
 
 
 def example() -> tuple[tuple[float, float], ...]:
-    """Points to try: five groups along five lines."""
+    """Return example points: five groups along five lines."""
     import numpy as np
 
     from celosia.kernels.synthesis.fuzzy_regression import five_groups

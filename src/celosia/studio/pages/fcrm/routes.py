@@ -1,10 +1,10 @@
-"""The routes of the playground, and where its board is kept."""
+"""Routes of the FCRM playground, and the storage of its board."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from fastapi import Request, Response, UploadFile
 from fastapi.responses import PlainTextResponse
@@ -12,11 +12,11 @@ from pydantic import ValidationError
 
 from celosia.data.io.atomic import replaced
 from celosia.errors import CelosiaError, InputError
-from celosia.studio import editing, forms
+from celosia.studio import forms, toml_edit
 from celosia.studio.pages.fcrm import board as boards
 from celosia.studio.pages.fcrm.board import Board
-from celosia.studio.pages.fcrm.drawing import picture
-from celosia.studio.pages.fcrm.view import view
+from celosia.studio.pages.fcrm.pictures import picture
+from celosia.studio.pages.fcrm.view import View, view
 from celosia.studio.studio import Page, Sent, Studio
 
 if TYPE_CHECKING:
@@ -30,22 +30,34 @@ SAVED = "playground"
 MOST_BYTES = 1 << 20
 
 
+class PageValues(TypedDict):
+    """Values of the templates of the page."""
+
+    view: View
+    board: Board
+    picture: str
+    snippets: boards.Snippets
+    most: int
+    columns: list[str]
+    own: bool
+
+
 class Playground:
-    """The board of a project, on disk: a reload or a restart goes on where it was."""
+    """The board of a project, stored in a file so that it survives a restart."""
 
     def __init__(self, project: Project) -> None:
-        self._path = project.own / FILE
+        self._path = project.state_folder / FILE
         self._lock = threading.Lock()
 
     def board(self) -> Board:
-        """The board as it is; a file that cannot be read is an empty board."""
+        """Return the stored board; an unreadable file gives an empty board."""
         try:
             return Board.model_validate_json(self._path.read_text("utf-8"))
         except (FileNotFoundError, ValidationError):
             return Board()
 
     def change(self, edit: Callable[[Board], Board]) -> Board:
-        """Replace the board by what an edit makes of it."""
+        """Apply an edit to the board and store the result."""
         with self._lock:
             after = edit(self.board())
             with replaced(self._path, 0o600) as draft:
@@ -54,31 +66,31 @@ class Playground:
 
 
 def routes(studio: Studio, router: APIRouter) -> None:
-    """The addresses of the page."""
+    """Add the routes of the page."""
     ground = Playground(studio.project)
-    _shown(studio, router, ground)
-    _points(studio, router, ground)
-    _fitting(studio, router, ground)
-    _leaving(studio, router, ground)
+    _page_routes(studio, router, ground)
+    _point_routes(studio, router, ground)
+    _fit_routes(studio, router, ground)
+    _export_routes(studio, router, ground)
 
 
-def _shown(studio: Studio, router: APIRouter, ground: Playground) -> None:
+def _page_routes(studio: Studio, router: APIRouter, ground: Playground) -> None:
     @router.get("")
     def show(request: Request) -> Response:
         return studio.show(request, "fcrm", **_values(studio, ground.board()))
 
     @router.post("/tick")
     def tick(request: Request) -> Response:
-        """One iteration while the board runs; the page asks for the next when it has shown this one."""
+        """Run one iteration; the page requests the next one after it has shown this one."""
         try:
-            board = ground.change(lambda now: boards.stepped(now) if now.running else now)
-        except CelosiaError:  # what cannot go on stops, or every reload would try again
+            board = ground.change(lambda now: boards.advance(now) if now.running else now)
+        except CelosiaError:  # stop, or every reload would try again
             ground.change(lambda now: now.model_copy(update={"running": False}))
             raise
         return studio.draw(request, "fcrm", "stage.html.j2", **_values(studio, board))
 
 
-def _values(studio: Studio, board: Board) -> dict[str, Any]:
+def _values(studio: Studio, board: Board) -> PageValues:
     shown = view(board)
     return {
         "view": shown,
@@ -92,7 +104,7 @@ def _values(studio: Studio, board: Board) -> dict[str, Any]:
 
 
 def _numeric(studio: Studio) -> list[str]:
-    """The numeric columns of the project's data; none where they cannot be read, which other pages tell."""
+    """Return the numeric columns of the data; empty if the data cannot be read (other pages show the error)."""
     try:
         table = studio.samples.sample().table
     except CelosiaError:
@@ -100,27 +112,27 @@ def _numeric(studio: Studio) -> list[str]:
     return [name for name, kind in table.polars_types().items() if kind.is_numeric() and name in table.schema.names]
 
 
-def _points(studio: Studio, router: APIRouter, ground: Playground) -> None:
+def _point_routes(studio: Studio, router: APIRouter, ground: Playground) -> None:
     @router.post("/point")
     def point(sent: Sent) -> Response:
-        x, y = (forms.number(sent, name) for name in ("x", "y"))
+        x, y = (forms.read_number(sent, name) for name in ("x", "y"))
         ground.change(lambda board: board.with_point(x, y))
-        return studio.back(HERE)
+        return studio.redirect(HERE)
 
     @router.post("/last")
     def last() -> Response:
         ground.change(Board.without_last)
-        return studio.back(HERE)
+        return studio.redirect(HERE)
 
     @router.post("/clear")
     def clear() -> Response:
-        ground.change(Board.cleared)
-        return studio.back(HERE, "cleared")
+        ground.change(Board.clear)
+        return studio.redirect(HERE, "cleared")
 
     @router.post("/example")
     def example() -> Response:
-        ground.change(lambda board: board.cleared().changed(points=boards.example(), c=5, source="example"))
-        return studio.back(HERE, "example")
+        ground.change(lambda board: board.clear().change(points=boards.example(), c=5, source="example"))
+        return studio.redirect(HERE, "example")
 
     @router.post("/upload")
     def upload(file: UploadFile) -> Response:
@@ -131,73 +143,73 @@ def _points(studio: Studio, router: APIRouter, ground: Playground) -> None:
             names, points = boards.read_points(content.decode("utf-8"))
         except UnicodeDecodeError:
             raise InputError("the file is not plain text in UTF-8.") from None
-        ground.change(lambda board: board.cleared().changed(names=names, points=points, source="file"))
-        return studio.back(HERE, "loaded")
+        ground.change(lambda board: board.clear().change(names=names, points=points, source="file"))
+        return studio.redirect(HERE, "loaded")
 
     @router.post("/columns")
     def columns(sent: Sent) -> Response:
-        names = str(sent.get("across", "")), str(sent.get("up", ""))
+        names = sent.text("across", ""), sent.text("up", "")
         numeric = _numeric(studio)
         if names[0] == names[1] or not set(names) <= set(numeric):
             raise InputError("choose two different numeric columns of the project's data.")
         frame = studio.samples.sample().table.polars().select(names).drop_nulls()
         points = tuple(frame.cast(dict.fromkeys(names, float)).head(boards.MOST_POINTS).rows())
-        ground.change(lambda board: board.cleared().changed(names=names, points=points, source="project"))
-        return studio.back(HERE, "loaded")
+        ground.change(lambda board: board.clear().change(names=names, points=points, source="project"))
+        return studio.redirect(HERE, "loaded")
 
 
-def _fitting(studio: Studio, router: APIRouter, ground: Playground) -> None:
+def _fit_routes(studio: Studio, router: APIRouter, ground: Playground) -> None:
     @router.post("/settings")
     def settings(sent: Sent) -> Response:
         ground.change(lambda board: _set(board, sent))
-        return studio.back(HERE)
+        return studio.redirect(HERE)
 
     @router.post("/run")
     def run(sent: Sent) -> Response:
         def begin(board: Board) -> Board:
             now = _set(board, sent)
-            now = boards.stepped(now.changed() if now.finished else now)
+            now = boards.advance(now.change() if now.finished else now)
             return now.model_copy(update={"running": not now.finished})
 
         ground.change(begin)
-        return studio.back(HERE)
+        return studio.redirect(HERE)
 
     @router.post("/step")
     def step(sent: Sent) -> Response:
-        ground.change(lambda board: boards.stepped(_set(board, sent).model_copy(update={"running": False})))
-        return studio.back(HERE)
+        ground.change(lambda board: boards.advance(_set(board, sent).model_copy(update={"running": False})))
+        return studio.redirect(HERE)
 
     @router.post("/stop")
     def stop() -> Response:
         ground.change(lambda board: board.model_copy(update={"running": False}))
-        return studio.back(HERE)
+        return studio.redirect(HERE)
 
     @router.post("/again")
     def again() -> Response:
-        ground.change(lambda board: board.changed(seed=board.seed + 1))
-        return studio.back(HERE, "again")
+        ground.change(lambda board: board.change(seed=board.seed + 1))
+        return studio.redirect(HERE, "again")
 
 
-def _set(board: Board, sent: dict[str, Any]) -> Board:
-    """The board with the settings of the form; a fit goes on where they are the same."""
+def _set(board: Board, sent: Sent) -> Board:
+    """Return the board with the settings of the form; readings are kept if no setting changed."""
     wholes = ("c", "independent", "dependent", "max_iterations")
-    lines = str(sent.get("constraints", "")).replace("\r", "").split("\n")
-    chosen: dict[str, Any] = {
-        **{name: forms.number(sent, name, whole=True) for name in wholes},
-        "m": forms.number(sent, "m"),
+    lines = sent.text("constraints", "").replace("\r", "").split("\n")
+    chosen: dict[str, object] = {
+        **{name: forms.read_number(sent, name, whole=True) for name in wholes},
+        "m": forms.read_number(sent, "m"),
         "intercept": "intercept" in sent,
         "constraints": tuple(line.strip() for line in lines if line.strip()),
     }
-    return board if all(getattr(board, name) == value for name, value in chosen.items()) else board.changed(**chosen)
+    return board if all(getattr(board, name) == value for name, value in chosen.items()) else board.change(**chosen)
 
 
-def _leaving(studio: Studio, router: APIRouter, ground: Playground) -> None:
+def _export_routes(studio: Studio, router: APIRouter, ground: Playground) -> None:
     project = studio.project
     files: dict[str, Callable[[Board], str]] = {
         "points.csv": boards.points_csv,
         "synthetic.csv": boards.synthetic_csv,
         "readings.csv": boards.readings_csv,
-        "picture.svg": lambda board: picture(view(board).drawing, alone=True),
+        "picture.svg": lambda board: picture(view(board).drawing, standalone=True),
     }
 
     @router.get("/export/{name}")
@@ -213,19 +225,19 @@ def _leaving(studio: Studio, router: APIRouter, ground: Playground) -> None:
         board = ground.board()
         if not board.points:
             raise InputError("there are no points to save: click some, load a file or take the example.")
-        place = project.inside(SAVED)
+        place = project.resolve(SAVED)
         place.mkdir(exist_ok=True)
         with replaced(place / "points.csv", 0o600) as draft:
             draft.write_text(boards.points_csv(board), encoding="utf-8")
-        return studio.back(HERE, "points_saved")
+        return studio.redirect(HERE, "points_saved")
 
     @router.post("/use")
     def use(sent: Sent) -> Response:
         board = ground.board()
         if board.source != "project":
             raise InputError("take two columns of the project's data first: a step of the policy names its columns.")
-        studio.change(sent, lambda text: editing.append(text, "step", board.method().spec()))
-        return studio.back(HERE, "used")
+        studio.change(sent, lambda text: toml_edit.append(text, "step", board.method().spec()))
+        return studio.redirect(HERE, "used")
 
 
 PAGE = Page("fcrm", 120, "workbench", routes)

@@ -1,4 +1,4 @@
-"""What the playground shows: the drawing, the read-out of the last iteration, the clusters. Data in, data out."""
+"""View model of the playground: drawing, last reading and clusters, without rendering."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.show.plots import Axis
-from celosia.studio.pages.fcrm.board import Board, Reading, seen
+from celosia.studio.pages.fcrm.board import Board, Reading, current_iteration
 
 Floats = NDArray[np.float64]
 EMPTY = (0.0, 10.0)
-"""What an empty axis shows."""
+"""Range of an empty axis."""
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A point; its cluster is the one of highest membership, none before the first step."""
+    """A point and its cluster of highest membership (None before the first step)."""
 
     x: float
     y: float
@@ -27,7 +27,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Line:
-    """The regression of a cluster, over the part of the drawing that it crosses."""
+    """The visible segment of a regression line."""
 
     cluster: int
     ends: tuple[tuple[float, float], tuple[float, float]]
@@ -35,7 +35,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Cluster:
-    """One regression in numbers."""
+    """Size and coefficients of one regression."""
 
     number: int
     points: int
@@ -45,7 +45,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Points and lines in their own units."""
+    """Axes, points and lines in data units."""
 
     across: Axis
     up: Axis
@@ -55,20 +55,20 @@ class Drawing:
 
 @dataclass(frozen=True)
 class View:
-    """All that the page says about a board."""
+    """View model of a board."""
 
     board: Board
     drawing: Drawing
     clusters: tuple[Cluster, ...]
     reading: Reading | None
     moved: int
-    """Points that the constraints moved."""
+    """Number of new values that the constraints moved."""
     enough: bool
     """Whether there are enough points for the regressions."""
 
     @property
     def state(self) -> str:
-        """Where the board is: empty, few, ready, running, stopped, converged or ended."""
+        """State of the board: empty, few, ready, running, stopped, converged or ended."""
         board = self.board
         if not board.points:
             return "empty"
@@ -85,33 +85,35 @@ class View:
 
 @lru_cache(maxsize=8)
 def view(board: Board) -> View:
-    """The page of a board; the same board is computed once."""
+    """Return the view of a board (cached)."""
     points = np.array(board.points, dtype=np.float64).reshape(-1, len(board.names))
     x, y = points[:, board.independent - 1], points[:, board.dependent - 1]
     across, up = _axis(board.axes[0], x), _axis(board.axes[1], y)
     enough = len(points) >= board.fewest_points
-    now = seen(board)
+    now = current_iteration(board)
     if now is None:
         dots = tuple(Dot(float(a), float(b)) for a, b in points[:, [board.independent - 1, board.dependent - 1]])
         return View(board, Drawing(across, up, dots, ()), (), None, 0, enough)
     lines, nearest = now.lines[:, :, 0], now.state.nearest()
     dots = tuple(Dot(float(a), float(b), int(k)) for a, b, k in zip(x, y, nearest, strict=True))
-    drawn = tuple(
-        Line(k, ends) for k, (a, b) in enumerate(lines) if (ends := clipped(float(a), float(b), across, up)) is not None
+    segments = tuple(
+        Line(k, ends)
+        for k, (a, b) in enumerate(lines)
+        if (ends := clip_line(float(a), float(b), across, up)) is not None
     )
     sizes = np.bincount(nearest, minlength=board.c)
     clusters = tuple(Cluster(k, int(sizes[k]), float(a), float(b)) for k, (a, b) in enumerate(lines))
     moved = int(now.outcome.evidence.get("moved by constraints", 0))
-    return View(board, Drawing(across, up, dots, drawn), clusters, board.readings[-1], moved, enough)
+    return View(board, Drawing(across, up, dots, segments), clusters, board.readings[-1], moved, enough)
 
 
-def clipped(
+def clip_line(
     intercept: float, slope: float, across: Axis, up: Axis
 ) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """The ends of a line inside the drawing; none where it does not cross it.
+    """Return the ends of a line within the axes, or None if it is outside.
 
     >>> box = Axis("x", 0, 10), Axis("y", 0, 10)
-    >>> clipped(-5, 2, *box), clipped(20, 0, *box)
+    >>> clip_line(-5, 2, *box), clip_line(20, 0, *box)
     (((2.5, 0.0), (7.5, 10.0)), None)
     """
     left, right = across.low, across.high

@@ -1,4 +1,4 @@
-"""Fuzzy sets: drag their points, and see how many records each holds and what Q-anonymity that gives."""
+"""Fuzzy sets: drag their points and see the cardinality of each set and the resulting Q-anonymity."""
 
 from celosia.studio.pages.fuzzy.routes import PAGE
 

@@ -1,7 +1,7 @@
-"""A chain of fuzzy sets: each falls where the next one rises, so that the degrees of every value sum to one.
+"""Fuzzy partitions of an axis: neighbouring trapezoids overlap so that the memberships of every value sum to one.
 
-It is held as its points, two for each border between neighbours: where the left set begins to fall, and where it has
-fallen to nothing. Dragging a point moves both sets at once, so no drag can break the partition.
+A chain is stored as two points per border between neighbours: where the left set begins to fall, and where it reaches
+zero. Moving a point changes both sets, so no edit can break the partition.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LONGEST_NAME = 60
 
 @dataclass(frozen=True)
 class Chain:
-    """Names from low to high, and two points for each border between them."""
+    """Names of the sets from low to high, and two points per border."""
 
     names: tuple[str, ...]
     points: tuple[float, ...]
@@ -47,7 +47,7 @@ class Chain:
 
     @classmethod
     def of(cls, sets: Mapping[str, str]) -> Chain | None:
-        """The chain that hand-written sets form; none when they are something else, such as sets of words.
+        """Return the chain equal to given sets, or None if they do not form one (such as sets of words).
 
         >>> Chain.of({"Young": "(-inf;30;36)", "Adult": "(30;36;54;60)", "Old": "(54;60;inf)"}).points
         (30.0, 36.0, 54.0, 60.0)
@@ -66,23 +66,23 @@ class Chain:
         return chain if chain.shapes() == tuple(shape for _, shape in order) else None
 
     def shapes(self) -> tuple[Trapezoid, ...]:
-        """The sets, from low to high; the outermost go on for ever."""
+        """Return the sets from low to high; the outer ones are unbounded."""
         ends = (-math.inf, -math.inf, *self.points, math.inf, math.inf)
         return tuple(Trapezoid(*ends[2 * i : 2 * i + 4]) for i in range(len(self.names)))
 
     def sets(self) -> dict[str, str]:
-        """The sets as a policy writes them.
+        """Return the sets as in a policy, by name.
 
         >>> Chain(("low", "high"), (3.0, 4.5)).sets()
         {'low': '(-inf;3;4.5)', 'high': '(3;4.5;inf)'}
         """
         return {name: str(shape) for name, shape in zip(self.names, self.shapes(), strict=True)}
 
-    def moved(self, position: int, value: float, step: float = 0.0) -> Chain:
-        """The chain with one point moved, no further than its neighbours allow; ``step`` is the least width.
+    def move_point(self, position: int, value: float, step: float = 0.0) -> Chain:
+        """Return the chain with one point moved, limited by its neighbours; ``step`` is the minimum width of a border.
 
         >>> chain = Chain(("a", "b", "c"), (1.0, 2.0, 3.0, 4.0))
-        >>> chain.moved(1, 9.0, 0.5).points, chain.moved(1, 0.0, 0.5).points
+        >>> chain.move_point(1, 9.0, 0.5).points, chain.move_point(1, 0.0, 0.5).points
         ((1.0, 3.0, 3.0, 4.0), (1.0, 1.5, 3.0, 4.0))
         """
         if not 0 <= position < len(self.points):
@@ -95,16 +95,16 @@ class Chain:
         placed = min(max(value, low), high)
         return replace(self, points=(*self.points[:position], placed, *self.points[position + 1 :]))
 
-    def renamed(self, old: str, new: str) -> Chain:
-        """The chain with another name for a set."""
-        self._place(old)
+    def rename(self, old: str, new: str) -> Chain:
+        """Return the chain with another name for a set."""
+        self._index(old)
         return replace(self, names=tuple(new.strip() if name == old else name for name in self.names))
 
-    def without(self, name: str) -> Chain:
-        """The chain without a set: its neighbours meet at its outer ends."""
-        i = self._place(name)
+    def remove(self, name: str) -> Chain:
+        """Return the chain without a set; its neighbours meet at its outer ends."""
+        i = self._index(name)
         if len(self.names) == 2:
-            raise ParameterError("two sets are the least: a single one would hold every record.")
+            raise ParameterError("a column needs at least two fuzzy sets: a single one would contain every record.")
         if i == 0:
             points = self.points[2:]
         elif i == len(self.names) - 1:
@@ -114,8 +114,8 @@ class Chain:
         return Chain(tuple(n for n in self.names if n != name), points)
 
     def split(self, name: str, new: str, low: float, high: float) -> Chain:
-        """The chain with a set parted in two in its middle; ``low`` and ``high`` are the ends of the axis."""
-        i = self._place(name)
+        """Return the chain with a set split in its middle; ``low`` and ``high`` are the ends of the axis."""
+        i = self._index(name)
         left = self.points[2 * i - 1] if i else min(low, self.points[0] - 1)
         right = self.points[2 * i] if i < len(self.names) - 1 else max(high, self.points[-1] + 1)
         if right <= left:  # a triangle has no flat part: take the slopes as well
@@ -128,16 +128,16 @@ class Chain:
             points = (*self.points[: 2 * i], left + third, right - third, *self.points[2 * i :])
         return Chain((*self.names[: i + 1], new.strip(), *self.names[i + 1 :]), tuple(map(plain, points)))
 
-    def _place(self, name: str) -> int:
+    def _index(self, name: str) -> int:
         if name not in self.names:
             raise UnknownName.of("fuzzy set", name, self.names)
         return self.names.index(name)
 
 
-def suggested(values: Floats, count: int = 3, language: Language = "en") -> Chain:
-    """Sets that hold about as many records each, with soft borders of a third of their width.
+def suggest(values: Floats, count: int = 3, language: Language = "en") -> Chain:
+    """Return sets with about equal numbers of records and borders a third of their width.
 
-    >>> suggested(np.arange(0.0, 91.0)).sets()
+    >>> suggest(np.arange(0.0, 91.0)).sets()
     {'low': '(-inf;25;35)', 'medium': '(25;35;55;65)', 'high': '(55;65;inf)'}
     """
     numbers = values[np.isfinite(values)]
@@ -149,14 +149,14 @@ def suggested(values: Floats, count: int = 3, language: Language = "en") -> Chai
         half = min(at - before, after - at) / 6
         points += [plain(at - half), plain(at + half)]
     names = linguistic_labels(count, language)
-    if any(right <= left for left, right in pairwise(points)):  # many equal values: equal steps instead
+    if any(right <= left for left, right in pairwise(points)):  # ties: equally wide sets instead
         width = np.linspace(numbers.min(), numbers.max(), 2 * count)
         points = [float(v) for v in width[1:-1]]
     return Chain(names, tuple(points))
 
 
 def plain(value: float) -> float:
-    """A number with few digits near another one.
+    """Round a number to three significant digits.
 
     >>> plain(33.3333), plain(0.0123456)
     (33.3, 0.0123)
@@ -165,7 +165,7 @@ def plain(value: float) -> float:
 
 
 def outline(shape: Trapezoid, low: float, high: float) -> tuple[tuple[float, float], ...]:
-    """The corners of a set over a part of the axis, from left to right.
+    """Return the corners of a set between ``low`` and ``high``, from left to right.
 
     >>> outline(Trapezoid(2, 3, 5, 8), 0, 10)
     ((0, 0.0), (2, 0.0), (3, 1.0), (5, 1.0), (8, 0.0), (10, 0.0))

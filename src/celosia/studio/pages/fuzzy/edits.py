@@ -1,19 +1,18 @@
-"""Edits of a policy that concern fuzzy sets: the same sets of a column in every part that codes it."""
+"""Edits of fuzzy sets in a policy: every part that codes a column gets the same sets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from celosia.errors import InputError
 from celosia.release.policy.policy import Policy
-from celosia.studio import editing
+from celosia.studio import forms, toml_edit
 from celosia.studio.pages.fuzzy.view import Place, Q, places
 
 
-def with_sets(text: str, policy: Policy, column: str, sets: Mapping[str, str] | None) -> str:
-    """Give a column these sets in every requirement and step that codes it by fuzzy sets; none takes them away."""
-    concerned = [place for place in places(policy) if codes(place, policy, column)]
+def set_fuzzy_sets(text: str, policy: Policy, column: str, sets: Mapping[str, str] | None) -> str:
+    """Set the sets of a column in every requirement and step that codes it; None removes them."""
+    concerned = [place for place in places(policy) if codes_column(place, policy, column)]
     if not concerned:
         raise InputError(f"no requirement or step of the policy codes the column {column!r} by fuzzy sets.")
     for place in concerned:
@@ -22,33 +21,33 @@ def with_sets(text: str, policy: Policy, column: str, sets: Mapping[str, str] | 
         entry = {**entry, "sets": kept if sets is None else {**kept, column: dict(sets)}}
         if not entry["sets"]:
             del entry["sets"]
-        text = editing.replace(text, place.section, place.position, entry)
+        text = toml_edit.replace(text, place.section, place.position, entry)
     return text
 
 
-def with_requirement(text: str, column: str, sets: Mapping[str, str]) -> str:
-    """A further requirement: Q-anonymity under these sets."""
-    return editing.append(text, "require", {"use": "q-anonymity", "q": Q, "sets": {column: dict(sets)}})
+def add_requirement(text: str, column: str, sets: Mapping[str, str]) -> str:
+    """Add a requirement: Q-anonymity under these sets."""
+    return toml_edit.append(text, "require", {"use": "q-anonymity", "q": Q, "sets": {column: dict(sets)}})
 
 
-def with_labels(text: str, column: str, sets: Mapping[str, str]) -> str:
-    """A further step: the column is published as the names of its sets."""
-    return editing.append(text, "step", {"use": "fuzzy-recode", "columns": [column], "sets": {column: dict(sets)}})
+def add_labels(text: str, column: str, sets: Mapping[str, str]) -> str:
+    """Add a step that publishes the column as the names of its sets."""
+    return toml_edit.append(text, "step", {"use": "fuzzy-recode", "columns": [column], "sets": {column: dict(sets)}})
 
 
-def with_parameters(text: str, place: Place, **parameters: Any) -> str:
-    """Other parameters of a requirement; those that are None go."""
+def set_parameters(text: str, place: Place, **parameters: object) -> str:
+    """Set parameters of a requirement; None removes a parameter."""
     entry = {**_entry(text, place), **parameters}
     kept = {name: value for name, value in entry.items() if value is not None}
-    return editing.replace(text, place.section, place.position, kept)
+    return toml_edit.replace(text, place.section, place.position, kept)
 
 
-def codes(place: Place, policy: Policy, column: str) -> bool:
-    """Whether a part codes a column: a model all quasi-identifiers, a method those that it names."""
+def codes_column(place: Place, policy: Policy, column: str) -> bool:
+    """Return whether a part codes a column: a model codes all quasi-identifiers, a method its ``columns``."""
     return column in (policy.schema.quasi if place.section == "require" else place.part.columns)
 
 
-def _entry(text: str, place: Place) -> dict[str, Any]:
-    """The part as it stands in the file; one in short form is written out."""
-    entry = editing.get(text, (place.section, place.position))
+def _entry(text: str, place: Place) -> forms.Parameters:
+    """Return the part as a table, also if the file has it in the text grammar."""
+    entry = toml_edit.get(text, (place.section, place.position))
     return dict(entry) if isinstance(entry, Mapping) else {"use": place.name, **place.part.spec()}

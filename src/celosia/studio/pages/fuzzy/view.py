@@ -1,4 +1,4 @@
-"""What the page on fuzzy sets shows: memberships, how many records each set holds, the curve of Q-anonymity."""
+"""View models of the fuzzy page: memberships, cardinalities and the curve of Q-anonymity."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.data.schema import Role
+from celosia.data.schema import Role, Schema
 from celosia.errors import CelosiaError, DataError, InputError
 from celosia.kernels.fuzzy.cardinality import count, sigma_count
 from celosia.kernels.fuzzy.coding import FuzzyCoding
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 BINS = 48
 Q = 3
-"""The number that a requirement starts with."""
+"""Initial Q of a new requirement."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A part of the policy that has fuzzy sets: where it stands, and what it is."""
+    """A part of the policy with fuzzy sets, and its position in the file."""
 
     section: Literal["require", "step"]
     position: int
@@ -39,19 +39,19 @@ class Place:
 
     @property
     def name(self) -> str:
-        """The part's name."""
+        """Name of the part."""
         return str(self.part.name)
 
 
 def places(policy: Policy) -> tuple[Place, ...]:
-    """The requirements and steps that code columns by fuzzy sets."""
+    """Return the requirements and steps that code columns by fuzzy sets."""
     models = [Place("require", i, model) for i, model in enumerate(policy.require)]
     methods = [Place("step", i, step.method) for i, step in enumerate(policy.steps)]
     return tuple(place for place in (*models, *methods) if isinstance(place.part, FuzzyCoding))
 
 
-def written(coded: tuple[Place, ...]) -> dict[str, dict[str, str]]:
-    """The sets of each column; where two parts differ, those of the first."""
+def sets_by_column(coded: tuple[Place, ...]) -> dict[str, dict[str, str]]:
+    """Return the sets of each column; the first part wins if parts differ."""
     sets: dict[str, dict[str, str]] = {}
     for place in coded:
         for column, named in place.part.sets.items():
@@ -60,13 +60,13 @@ def written(coded: tuple[Place, ...]) -> dict[str, dict[str, str]]:
 
 
 def numeric_quasi(table: Table) -> list[str]:
-    """The quasi-identifiers that can have fuzzy sets of numbers."""
+    """Return the numeric quasi-identifiers."""
     types = table.polars_types()
     return [name for name in table.schema.quasi if types[name].is_numeric()]
 
 
 def numeric_others(table: Table) -> list[str]:
-    """Numeric columns that could become quasi-identifiers: those that are released as they are, or have no role."""
+    """Return numeric columns that are insensitive or have no role: candidates for quasi-identifiers."""
     schema, types = table.schema, table.polars_types()
     taken = {*schema.quasi, *schema.identifiers, *schema.sensitive, schema.weight, schema.person, schema.household}
     return [name for name, kind in types.items() if kind.is_numeric() and name in schema and name not in taken]
@@ -74,7 +74,7 @@ def numeric_others(table: Table) -> list[str]:
 
 @dataclass(frozen=True)
 class SetFacts:
-    """One set: how it is written, its shape on the axis, and how many records it holds."""
+    """One fuzzy set: literal, outline and cardinalities."""
 
     name: str
     literal: str
@@ -82,29 +82,29 @@ class SetFacts:
     sigma: float
     whole: int
     core: int
-    """Records that belong to it fully."""
+    """Records with membership 1."""
 
 
 @dataclass(frozen=True)
 class ColumnView:
-    """The sets of one column over its values."""
+    """The fuzzy sets of one column over its values."""
 
     column: str
     low: float
     high: float
     step: float
     bins: tuple[float, ...]
-    """The share of records in each of equally wide bins, the fullest is 1."""
+    """Records in equally wide bins, relative to the fullest bin."""
     sets: tuple[SetFacts, ...]
     chain: Chain | None
     missing: int
     undecided: float
-    """The share of records whose highest degree is below one half."""
+    """Share of records whose highest membership is below one half."""
 
 
 @dataclass(frozen=True)
 class CurveView:
-    """The possibility of at least Q records in each cell, and the largest Q that is possible enough."""
+    """Possibility of at least Q records in each cell, and the largest Q that reaches the required possibility."""
 
     q: tuple[int, ...]
     possibility: tuple[float, ...]
@@ -116,12 +116,12 @@ class CurveView:
 
     @property
     def holds(self) -> bool | None:
-        """Whether the requirement holds; none without a requirement."""
+        """Whether the requirement holds; None without a requirement."""
         return None if self.wanted is None else self.reached >= self.wanted
 
 
 def numbers(table: Table, column: str) -> Floats:
-    """The known values of a numeric column, over the records that are not suppressed."""
+    """Return the values of a numeric column; NaN if missing or suppressed."""
     if column not in table.schema:
         raise InputError("there is no such column.")
     if not table.polars_types()[column].is_numeric():
@@ -131,14 +131,14 @@ def numbers(table: Table, column: str) -> Floats:
 
 
 def column_view(table: Table, column: str, sets: Mapping[str, str]) -> ColumnView:
-    """The sets of a column, with the records of a table in them."""
+    """Return the sets of a column with their cardinalities in a table."""
     every = numbers(table, column)
     filled = every[~np.isnan(every)]
     if not len(filled):
         raise DataError(f"column {column!r} has no values.")
     chain = Chain.of(sets)
     shapes = chain.sets() if chain else dict(sets)
-    low, high = ends(filled, chain)
+    low, high = axis_range(filled, chain)
     parsed = {name: FuzzySet.parse(literal) for name, literal in shapes.items()}
     degrees = np.column_stack([shape(filled) for shape in parsed.values()])
     facts = tuple(
@@ -166,15 +166,15 @@ def column_view(table: Table, column: str, sets: Mapping[str, str]) -> ColumnVie
     )
 
 
-def ends(filled: Floats, chain: Chain | None) -> tuple[float, float]:
-    """The part of the axis that is shown: the values, and the points of the sets where they reach further."""
+def axis_range(filled: Floats, chain: Chain | None) -> tuple[float, float]:
+    """Return the range of the axis: all values and all points of the sets."""
     at = [float(filled.min()), float(filled.max()), *(chain.points if chain else ())]
     low, high = min(at), max(at)
     return (low, high) if high > low else (low - 1, high + 1)
 
 
-def requirement(coded: tuple[Place, ...]) -> Any:
-    """The Q-anonymity that is measured: that of the policy, or one with the coding of its first fuzzy part."""
+def requirement(coded: tuple[Place, ...]) -> QAnonymity:
+    """Return the Q-anonymity of the policy, or a new one with the sets of its first fuzzy part."""
     for place in coded:
         if isinstance(place.part, QAnonymity):
             return place.part
@@ -182,16 +182,16 @@ def requirement(coded: tuple[Place, ...]) -> Any:
     return QAnonymity(q=Q, **coding)
 
 
-def alone_view(table: Table, coded: tuple[Place, ...], column: str, sets: Mapping[str, str]) -> CurveView:
-    """The curve of one column by itself."""
+def column_curve(table: Table, coded: tuple[Place, ...], column: str, sets: Mapping[str, str]) -> CurveView:
+    """Return the curve of one column as the only quasi-identifier."""
     model = requirement(coded)
     return _curve(
         model.model_copy(update={"sets": {column: dict(sets)}}), table.with_schema(_only(table, column)), None
     )
 
 
-def _only(table: Table, column: str) -> Any:
-    """The schema in which one column is the only quasi-identifier."""
+def _only(table: Table, column: str) -> Schema:
+    """Return the schema with one column as the only quasi-identifier."""
     schema = table.schema
     for name in schema.quasi:
         if name != column:
@@ -199,15 +199,15 @@ def _only(table: Table, column: str) -> Any:
     return schema
 
 
-def curve_view(table: Table, coded: tuple[Place, ...], sets: Mapping[str, Mapping[str, str]]) -> CurveView:
-    """The curve of the quasi-identifiers of a table under these sets."""
+def joint_curve(table: Table, coded: tuple[Place, ...], sets: Mapping[str, Mapping[str, str]]) -> CurveView:
+    """Return the curve of all quasi-identifiers under these sets."""
     model = requirement(coded)
     wanted = model.q if any(place.part is model for place in coded) else None
     used = {column: dict(named) for column, named in sets.items() if column in table.schema.quasi}
     return _curve(model.model_copy(update={"sets": used}), table, wanted)
 
 
-def _curve(model: Any, table: Table, wanted: int | None) -> CurveView:
+def _curve(model: QAnonymity, table: Table, wanted: int | None) -> CurveView:
     try:
         curve = model.curve(table)
         cells = len(model.classes(table))

@@ -1,4 +1,4 @@
-"""Hierarchies: how the values of a column become coarser, drawn and dragged by hand."""
+"""Hierarchies: the generalisation levels of a column, edited by hand."""
 
 from celosia.studio.pages.hierarchies.routes import PAGE
 

@@ -1,19 +1,20 @@
-"""What the page of the hierarchies shows: how values are distributed, and how many records each label of a level has.
+"""View models of the hierarchies page: distribution of the values, and records per label of every level.
 
-All counts are over the full data; a column is looked at through its distinct values, so that a change is shown at once.
+All counts cover the full data. They are computed from the distinct values of a column, fast enough for live previews.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from celosia.hierarchy import Hierarchy, Levels, texts
 from celosia.hierarchy.intervals import Intervals
 from celosia.proposals.hierarchies import nice_width
+from celosia.studio.forms import Parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,18 +23,18 @@ if TYPE_CHECKING:
 
 BINS = 48
 LABELS = 12
-"""Labels of a level that are listed, the most frequent first."""
+"""Most frequent labels of a level that are listed."""
 MOST_BREAKS = 60
-"""Breaks that can be drawn and dragged."""
+"""Most breaks that are drawn."""
 SMALL = 5
-"""A label with fewer records is marked."""
+"""Labels with fewer records are marked."""
 GRIPS = 100
-"""Places between the least and the greatest value where a break can be dropped."""
+"""Positions on the axis where a break can be dropped."""
 
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """The distinct values of a column as texts, with their numbers of records; a missing value apart."""
+    """Distinct values of a column as texts with their counts; missing values are counted separately."""
 
     name: str
     texts: tuple[str, ...]
@@ -42,7 +43,7 @@ class Values:
 
     @classmethod
     def of(cls, table: Table, name: str) -> Values:
-        """The values of a column, counted once per table."""
+        """Return the values of a column, cached in the table."""
         return table.cached(("values", name), lambda: cls._of(table, name))
 
     @classmethod
@@ -50,18 +51,17 @@ class Values:
         table.schema[name]
         column = table.count([name])
         named = texts(column.cells[name])
-        kept = [value is not None for value in named]
+        known = np.array([value is not None for value in named], dtype=np.bool_)
         rows = np.asarray(column.rows, dtype=np.int64)
-        here = np.array(kept, dtype=np.bool_)
-        return cls(name, tuple(v for v in named if v is not None), rows[here], int(rows[~here].sum()))
+        return cls(name, tuple(v for v in named if v is not None), rows[known], int(rows[~known].sum()))
 
     @property
     def records(self) -> int:
-        """Records with a value."""
+        """Number of records with a value."""
         return int(self.counts.sum())
 
     def numbers(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The values that are finite numbers, in order, with their records."""
+        """Return the values that are finite numbers in ascending order, with their counts."""
         x = np.array([_float(text) for text in self.texts], dtype=np.float64)
         usable = np.isfinite(x)
         order = np.argsort(x[usable], kind="stable")
@@ -70,28 +70,28 @@ class Values:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Records by ranges of equal width, and where breaks can be dropped."""
+    """Counts in bins of equal width, and the step of draggable breaks."""
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]
     step: float
     others: int
-    """Records whose value is no number."""
+    """Records whose value is not a number."""
 
     @property
     def low(self) -> float:
-        """Where the picture begins."""
+        """Lower end of the axis."""
         return self.edges[0]
 
     @property
     def high(self) -> float:
-        """Where it ends."""
+        """Upper end of the axis."""
         return self.edges[-1]
 
 
 @dataclass(frozen=True)
 class LabelCount:
-    """One label of a level."""
+    """A label with its number and share of records."""
 
     label: str
     records: int
@@ -101,7 +101,7 @@ class LabelCount:
 
 @dataclass(frozen=True)
 class LevelRow:
-    """One level: how many labels it has, how many records the rarest and the commonest have, and the commonest."""
+    """One level: number of labels, smallest and largest count, and the most frequent labels."""
 
     level: int
     labels: int
@@ -114,17 +114,17 @@ class LevelRow:
 
 @dataclass(frozen=True)
 class LevelsView:
-    """All levels of a hierarchy over the values of a column."""
+    """All levels of a hierarchy for the values of a column."""
 
     rows: tuple[LevelRow, ...]
     records: int
     missing: int
     built: str
-    """The name of the builder."""
+    """Name of the builder."""
 
 
 def histogram(values: Values, bins: int = BINS) -> Histogram | None:
-    """The numbers of a column in bins; None where it has fewer than two different ones.
+    """Return the histogram of a column, or None if it has fewer than two different numbers.
 
     >>> import polars as pl, celosia
     >>> found = histogram(Values.of(celosia.read(pl.DataFrame({"x": [0, 1, 1, 10]})), "x"), bins=5)
@@ -136,7 +136,7 @@ def histogram(values: Values, bins: int = BINS) -> Histogram | None:
         return None
     whole = bool((x == np.floor(x)).all())
     low, high = float(x[0]), float(x[-1])
-    if whole:  # as many whole numbers in each bin
+    if whole:  # the same number of integers in each bin
         width = math.ceil((high - low + 1) / bins)
         bins = math.ceil((high - low + 1) / width)
         high = low + bins * width
@@ -152,7 +152,7 @@ def histogram(values: Values, bins: int = BINS) -> Histogram | None:
 
 
 def levels_view(values: Values, hierarchy: Hierarchy) -> LevelsView:
-    """The labels of every level with their records, on the full data.
+    """Return the labels of every level with their counts.
 
     >>> import polars as pl, celosia
     >>> column = Values.of(celosia.read(pl.DataFrame({"age": [31, 34, 38, 38]})), "age")
@@ -165,7 +165,7 @@ def levels_view(values: Values, hierarchy: Hierarchy) -> LevelsView:
 
 
 def breaks_of(values: Values, hierarchy: Intervals) -> tuple[float, ...]:
-    """Where the ranges of the first level meet, within the values that occur.
+    """Return the breaks between the ranges of the first level, within the range of the data.
 
     >>> import polars as pl, celosia
     >>> column = Values.of(celosia.read(pl.DataFrame({"age": [28, 31, 44]})), "age")
@@ -191,18 +191,20 @@ def breaks_of(values: Values, hierarchy: Intervals) -> tuple[float, ...]:
 
 
 def _level(levels: Levels, counts: NDArray[np.int64], level: int) -> LevelRow:
-    held = np.bincount(levels.codes(level), weights=counts, minlength=len(levels.categories(level)))
-    occurring = np.flatnonzero(held > 0)
-    order = occurring[np.argsort(-held[occurring], kind="stable")]
-    total = max(1.0, float(held.sum()))
+    totals = np.bincount(levels.codes(level), weights=counts, minlength=len(levels.categories(level)))
+    occurring = np.flatnonzero(totals > 0)
+    order = occurring[np.argsort(-totals[occurring], kind="stable")]
+    total = max(1.0, float(totals.sum()))
     names = levels.categories(level)
-    shown = tuple(LabelCount(str(names[i]), int(held[i]), held[i] / total, held[i] < SMALL) for i in order[:LABELS])
+    shown = tuple(
+        LabelCount(str(names[i]), int(totals[i]), totals[i] / total, totals[i] < SMALL) for i in order[:LABELS]
+    )
     return LevelRow(
         level,
         len(occurring),
-        int(held[occurring].min()) if len(occurring) else 0,
-        int(held.max(initial=0)),
-        int((held[occurring] < SMALL).sum()),
+        int(totals[occurring].min()) if len(occurring) else 0,
+        int(totals.max(initial=0)),
+        int((totals[occurring] < SMALL).sum()),
         shown,
     )
 
@@ -214,8 +216,8 @@ def _float(text: str) -> float:
         return math.nan
 
 
-def starting_point(values: Values, kind: str) -> dict[str, Any]:
-    """A first hierarchy by the kind of a column, to be changed by hand: ranges, calendar units, or a tree.
+def starting_point(values: Values, kind: str) -> Parameters:
+    """Return an initial hierarchy for the kind of a column: ranges, calendar units or a tree.
 
     >>> import polars as pl, celosia
     >>> starting_point(Values.of(celosia.read(pl.DataFrame({"x": [1, 90]})), "x"), "numeric")

@@ -1,4 +1,4 @@
-"""The lattice: every combination of levels, what it costs and whether it is safe."""
+"""Lattice: every combination of generalisation levels, its loss, and whether it meets the requirements."""
 
 from celosia.studio.pages.lattice.routes import PAGE
 

@@ -1,6 +1,6 @@
-"""The lattice of hierarchy levels, to look around in: judged nodes, their neighbours, what choosing one means.
+"""View models of the lattice page: checked nodes, their neighbours, and the consequences of choosing one.
 
-Every answer comes from the evaluator of the search itself, on the full data.
+All values come from the evaluator of the search, on the full data.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 State = Literal["best", "safe", "unsafe", "unknown"]
 Levels = tuple[int, ...]
 LISTED = 50
-"""Alternatives in the table."""
+"""Rows in the table of alternatives."""
 DRAWN = 160
-"""Nodes in the picture: with more of them nothing can be seen or clicked."""
+"""Most nodes in the picture."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """One combination of levels and what is known about it."""
+    """A combination of levels, with its measures if it was checked."""
 
     levels: Levels
     state: State
     loss: float | None = None
     shade: float | None = None
-    """Where its loss lies between the least (0) and the greatest (1) that was found."""
+    """Loss scaled to [0, 1] between the smallest and the largest checked loss."""
     suppressed: int | None = None
     share: float | None = None
-    """The share of the records that would be suppressed."""
+    """Share of records that would be suppressed."""
     classes: int | None = None
 
     @property
     def key(self) -> str:
-        """The levels as a text, for links and forms.
+        """Levels as text, for links and forms.
 
         >>> Node((2, 0, 1), "safe").key
         '2-0-1'
@@ -57,7 +57,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Move:
-    """A neighbour: one level of one column up or down."""
+    """A neighbouring node: one column one level finer or coarser."""
 
     column: str
     node: Node
@@ -65,22 +65,22 @@ class Move:
 
 @dataclass(frozen=True)
 class ColumnAt:
-    """What a column shows at a level."""
+    """A column at a level."""
 
     name: str
     level: int
     height: int
     detail: Detail
-    """The level, to be told in a language: ``ranges of 10``, ``year``, ``as it is``."""
+    """Description of the level, translated by the template: ``ranges of 10``, ``year``, ``as it is``."""
     labels: int
-    """Different labels that are left."""
+    """Number of distinct labels."""
     example: str
-    """The label that most records have; empty where the level shows the cells themselves."""
+    """Most frequent label; empty at level 0."""
 
 
 @dataclass(frozen=True)
-class Wish:
-    """A requirement and the value that the classes which are kept reach."""
+class RequirementValue:
+    """A requirement and its value over the classes that are not suppressed."""
 
     text: str
     value: float | None
@@ -89,11 +89,11 @@ class Wish:
 
 @dataclass(frozen=True)
 class Consequences:
-    """What choosing a node means."""
+    """Consequences of choosing a node: columns, requirements, suppression and neighbours."""
 
     node: Node
     columns: tuple[ColumnAt, ...]
-    wishes: tuple[Wish, ...]
+    requirements: tuple[RequirementValue, ...]
     kept: int
     limit: int
     finer: tuple[Move, ...]
@@ -102,7 +102,7 @@ class Consequences:
 
 @dataclass(frozen=True)
 class Summary:
-    """The whole lattice in a few numbers."""
+    """Size of the lattice, number of checked and safe nodes, and the best node."""
 
     columns: tuple[str, ...]
     lower: Levels
@@ -119,7 +119,7 @@ class Summary:
 
 @dataclass
 class Landscape:
-    """A searched lattice that answers questions about its nodes; remembers every node that it judged."""
+    """A searched lattice with a cache of checked nodes."""
 
     lattice: LevelLattice
     result: SearchResult
@@ -129,7 +129,7 @@ class Landscape:
 
     @classmethod
     def of(cls, table: Table, method: Generalise) -> Landscape:
-        """Search all levels of a table for a generalisation, whatever levels it has fixed."""
+        """Search the lattice of a table for a generalisation, ignoring its fixed levels."""
         free = method.model_copy(update={"levels": {}})
         lattice = free.lattice(table)
         seconds = method.budget_seconds or patience(lattice.lower, lattice.upper)
@@ -140,7 +140,7 @@ class Landscape:
         return cls(lattice, result, method.require, "costs" if method.costs else objective, judged)
 
     def summary(self) -> Summary:
-        """The size of the lattice, what was judged, and the best node."""
+        """Return the summary of the lattice."""
         best = self.result.best
         return Summary(
             self.names,
@@ -158,16 +158,16 @@ class Landscape:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The quasi-identifiers in the order of the levels."""
+        """Quasi-identifiers in the order of the levels."""
         return tuple(self.lattice.coded.domain.names)
 
     @property
     def start(self) -> Levels:
-        """Where to begin to look: the best node, or the coarsest."""
+        """Initial node of the page: the best, or the coarsest if none is safe."""
         return self.result.upper if self.result.best is None else self.result.best.levels
 
     def levels(self, key: str) -> Levels:
-        """Read the text of a node; one that is not in the lattice is refused."""
+        """Parse the key of a node; nodes outside the lattice raise."""
         try:
             levels = tuple(int(part) for part in key.split("-"))
         except ValueError:
@@ -183,22 +183,22 @@ class Landscape:
         return levels
 
     def chosen(self, fixed: Mapping[str, int | Sequence[int]]) -> Levels | None:
-        """The node that a step has fixed, where it fixes one level for every column."""
+        """Return the node fixed by a step, or None unless it fixes one level for every column."""
         if set(fixed) != set(self.names) or not all(isinstance(level, int) for level in fixed.values()):
             return None
         return self.levels("-".join(str(fixed[name]) for name in self.names))
 
-    def look(self, levels: Levels) -> Evaluation:
-        """Judge a node, once."""
+    def check(self, levels: Levels) -> Evaluation:
+        """Check a node (cached)."""
         if levels not in self._checks:
             self._checks[levels] = self.lattice.evaluator.evaluate(levels)
         return self._checks[levels]
 
     def node(self, levels: Levels) -> Node:
-        """What is known about a node without judging it."""
+        """Return a node with what is known without checking it."""
         check = self._checks.get(levels)
         if check is None:
-            return Node(levels, "unsafe" if self._refused(levels) else "unknown")
+            return Node(levels, "unsafe" if self._is_ruled_out(levels) else "unknown")
         best = self.result.best
         state: State = "best" if best is not None and levels == best.levels else "safe" if check.holds else "unsafe"
         loss = _first(check.score)
@@ -208,27 +208,27 @@ class Landscape:
         return Node(levels, state, loss, shade, check.suppressed, check.suppressed / total, check.classes)
 
     def consequences(self, levels: Levels) -> Consequences:
-        """Judge a node and tell what each column shows there, what is suppressed, and where one can go from it."""
-        check = self.look(levels)
+        """Check a node and return its columns, requirements, suppression and neighbours."""
+        check = self.check(levels)
         total = len(self.lattice.coded.records)
         return Consequences(
             self.node(levels),
             tuple(self._column(j, level) for j, level in enumerate(levels)),
-            self._wishes(levels),
+            self._requirements(levels),
             total - check.suppressed,
             self.lattice.evaluator.limit,
-            self._moves(levels, -1),
-            self._moves(levels, +1),
+            self._neighbours(levels, -1),
+            self._neighbours(levels, +1),
         )
 
     def alternatives(self, most: int = LISTED) -> tuple[Node, ...]:
-        """The judged nodes that hold, least loss first."""
+        """Return the checked safe nodes by increasing loss."""
         safe = [check for check in self._checks.values() if check.holds]
         ranked = sorted(safe, key=lambda check: (check.score, check.suppressed, check.levels))
         return tuple(self.node(check.levels) for check in ranked[:most])
 
-    def drawn(self, centre: Levels, most: int = DRAWN) -> tuple[Node, ...]:
-        """The nodes of the picture: all of a small lattice, else those nearest to a node; finest first."""
+    def nodes_around(self, centre: Levels, most: int = DRAWN) -> tuple[Node, ...]:
+        """Return the nodes of the picture, finest first: all of a small lattice, or those nearest to ``centre``."""
         spans = [range(low, high + 1) for low, high in zip(self.result.lower, self.result.upper, strict=True)]
         if self.result.nodes <= most:
             grid = np.stack(np.meshgrid(*spans, indexing="ij"), axis=-1).reshape(-1, len(spans)).tolist()
@@ -237,20 +237,20 @@ class Landscape:
             near = _nearest(centre, self.result.lower, self.result.upper, most)
         return tuple(self.node(levels) for levels in sorted(near, key=lambda levels: (sum(levels), levels)))
 
-    def judge(self, centre: Levels, seconds: float) -> None:
-        """Judge what is drawn around a node and not known yet, for so many seconds at most."""
+    def check_around(self, centre: Levels, seconds: float) -> None:
+        """Check the unknown nodes of the picture, for at most ``seconds``."""
         end = time.monotonic() + seconds
-        for node in self.drawn(centre):
+        for node in self.nodes_around(centre):
             if node.state == "unknown" and time.monotonic() < end:
-                self.look(node.levels)
+                self.check(node.levels)
 
-    def _moves(self, levels: Levels, step: int) -> tuple[Move, ...]:
+    def _neighbours(self, levels: Levels, step: int) -> tuple[Move, ...]:
         moves = []
         for j, name in enumerate(self.names):
             level = levels[j] + step
             if self.result.lower[j] <= level <= self.result.upper[j]:
                 moved = (*levels[:j], level, *levels[j + 1 :])
-                self.look(moved)
+                self.check(moved)
                 moves.append(Move(name, self.node(moved)))
         return tuple(moves)
 
@@ -266,16 +266,17 @@ class Landscape:
         labels = int(column.maps[level].max(initial=-1)) + 1
         return ColumnAt(column.name, level, column.height, detail, labels, example)
 
-    def _wishes(self, levels: Levels) -> tuple[Wish, ...]:
+    def _requirements(self, levels: Levels) -> tuple[RequirementValue, ...]:
         counts = self.lattice.evaluator.kept_counts(levels)
         if not len(counts):
-            return tuple(Wish(describe(model), None, False) for model in self.require)
+            return tuple(RequirementValue(describe(model), None, False) for model in self.require)
         return tuple(
-            Wish(describe(model), float(model.score(counts)), model.measure(counts).holds) for model in self.require
+            RequirementValue(describe(model), float(model.score(counts)), model.measure(counts).holds)
+            for model in self.require
         )
 
-    def _refused(self, levels: Levels) -> bool:
-        """Whether a coarser node that was judged shows that this one must suppress more than is allowed."""
+    def _is_ruled_out(self, levels: Levels) -> bool:
+        """Return whether a checked coarser node proves that this node exceeds the suppression limit."""
         limit = self.lattice.evaluator.limit
         return any(
             check.certain > limit and all(a >= b for a, b in zip(check.levels, levels, strict=True))
@@ -288,15 +289,12 @@ class Landscape:
 
 
 def generalisation(require: Sequence[Model], steps: Sequence[Any]) -> Generalise:
-    """The first step that generalises, or the one that the requirements ask for; refused where nothing is required.
-
-    ``steps`` are methods; those of other kinds are passed over.
-    """
+    """Return the first ``Generalise`` among the methods, or a new one for the requirements; raise without either."""
     for method in steps:
         if isinstance(method, Generalise):
             return method
     if not require:
-        raise SchemaError("no requirement is set: say first what must hold, such as k-anonymity with k = 5.")
+        raise SchemaError("no requirement is set: add one first, such as k-anonymity with k = 5.")
     return Generalise(require=tuple(require))
 
 
@@ -304,12 +302,12 @@ def _key(levels: Levels) -> str:
     return "-".join(map(str, levels))
 
 
-def _first(score: Any) -> float:
+def _first(score: float | tuple[float, ...]) -> float:
     return float(score[0] if isinstance(score, tuple) else score)
 
 
 def _nearest(centre: Levels, lower: Levels, upper: Levels, most: int) -> list[Levels]:
-    """The nodes that differ least from a node, in rings of one more level."""
+    """Return up to ``most`` nodes by increasing number of level steps from ``centre``."""
     near = {centre}
     ring = [centre]
     while ring and len(near) < most:

@@ -1,4 +1,4 @@
-"""Protect: what must hold, the steps that are done, a live preview on a sample, the full run."""
+"""Protect: requirements, steps, a live preview on a sample, and the full run."""
 
 from celosia.studio.pages.protect.routes import PAGE
 

@@ -1,25 +1,26 @@
-"""The routes of the page that protects."""
+"""Routes of the protect page."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
 from fastapi import APIRouter, Request, Response
 
 from celosia.errors import CelosiaError, InputError
-from celosia.parts import find
-from celosia.studio import forms, lists, running
-from celosia.studio.pages.protect.previewing import preview
+from celosia.parts import Part, find
+from celosia.studio import forms, lists, runs
+from celosia.studio.pages.protect.preview import preview
 from celosia.studio.studio import Page, Sent, Studio, language_of
 
 
 def routes(studio: Studio, router: APIRouter) -> None:
-    """Add the routes."""
+    """Add the routes of the page."""
     project = studio.project
 
     @router.get("")
     def protect(request: Request, change: str = "", add: str = "") -> Response:
-        if not project.ready:
+        if not project.has_policy:
             return studio.show(request, "protect", entries=None)
         language, policy = language_of(request), project.policy()
         return studio.show(
@@ -27,69 +28,82 @@ def routes(studio: Studio, router: APIRouter) -> None:
             "protect",
             entries={name: lists.entries(policy, name, language) for name in lists.LISTS},
             choices={name: lists.choices(name, language) for name in lists.LISTS},
-            opened=_opened(studio, change, add),
+            opened=_open_form(studio, change, add),
             job=studio.jobs.latest("run_policy"),
             now=project.version,
         )
 
     @router.post("/form")
     def form(request: Request, sent: Sent) -> Response:
-        name, position = _entry(sent)
-        raw = forms.part(lists.the_list(name).kind, sent)
+        name, position = _entry_of(sent)
+        raw = forms.read_part(lists.get_list(name).kind, sent)
         opened = _form(studio, name, raw, position)
         return studio.draw(request, "protect", "_fields.html.j2", opened=opened)
 
     @router.post("/preview")
     def look(request: Request, sent: Sent) -> Response:
-        name, position = _entry(sent)
+        name, position = _entry_of(sent)
         now = project.policy()
-        policy = project.drafted(lists.drafted(now, name, position, sent), now.text)
+        policy = project.draft(lists.draft_sections(now, name, position, sent), now.text)
         changed = ""
         if name == "step":
             changed = policy.steps[-1 if position is None else position].name
         try:
             shown = preview(policy, studio.samples, language_of(request), changed)
-        except CelosiaError as refusal:  # of the sample: the form itself is right, and can be saved
+        except CelosiaError as refusal:  # the sample cannot meet it; the form itself is valid and can be saved
             return studio.draw(request, "protect", "_preview.html.j2", preview=None, why=str(refusal))
         return studio.draw(request, "protect", "_preview.html.j2", preview=shown)
 
     @router.post("/save")
     def save(sent: Sent) -> Response:
-        name, position = _entry(sent)
-        studio.change(sent, lambda text: lists.saved(text, project.policy(text), name, position, sent))
-        return studio.back("/protect", "saved")
+        name, position = _entry_of(sent)
+        studio.change(sent, lambda text: lists.save_entry(text, project.policy(text), name, position, sent))
+        return studio.redirect("/protect", "saved")
 
     @router.post("/move")
     def move(sent: Sent) -> Response:
-        name, position = _entry(sent)
-        to = _position(sent.get("to"))
-        studio.change(sent, lambda text: lists.moved(text, project.policy(text), name, _is(position), to))
-        return studio.back("/protect", "moved")
+        name, position = _entry_of(sent)
+        to = _position(sent.text("to", ""))
+        studio.change(
+            sent, lambda text: lists.move_entry(text, project.policy(text), name, _need_position(position), to)
+        )
+        return studio.redirect("/protect", "moved")
 
     @router.post("/remove")
     def remove(sent: Sent) -> Response:
-        name, position = _entry(sent)
-        studio.change(sent, lambda text: lists.removed(text, project.policy(text), name, _is(position)))
-        return studio.back("/protect", "removed")
+        name, position = _entry_of(sent)
+        studio.change(sent, lambda text: lists.remove_entry(text, project.policy(text), name, _need_position(position)))
+        return studio.redirect("/protect", "removed")
 
     @router.post("/switch")
     def switch(sent: Sent) -> Response:
-        _, position = _entry(sent)
-        studio.change(sent, lambda text: lists.switched(text, project.policy(text), _is(position)))
-        return studio.back("/protect", "switched")
+        _, position = _entry_of(sent)
+        studio.change(sent, lambda text: lists.toggle_step(text, project.policy(text), _need_position(position)))
+        return studio.redirect("/protect", "switched")
 
     @router.post("/run")
     def run() -> Response:
-        running.start_run(project, studio.jobs)
-        return studio.back("/protect")
+        runs.start_run(project, studio.jobs)
+        return studio.redirect("/protect")
 
 
-def _opened(studio: Studio, change: str, add: str) -> dict[str, Any] | None:
-    """The entry whose form is open: one to change, ``step.0``, or one to add, ``step.noise``."""
+class OpenForm(TypedDict):
+    """Values of the template for the form of an entry."""
+
+    list: str
+    position: int | str
+    use: str
+    name: str
+    part: type[Part]
+    fields: Sequence[forms.Field]
+
+
+def _open_form(studio: Studio, change: str, add: str) -> OpenForm | None:
+    """Return the open form: ``change`` names an entry (``step.0``), ``add`` a new part (``step.noise``)."""
     name, _, which = (change or add).partition(".")
     if not which:
         return None
-    listed = lists.the_list(name)
+    listed = lists.get_list(name)
     if add:
         return _form(studio, name, {"use": find(listed.kind, which).name}, None)
     raw = listed.raw(studio.project.text)
@@ -99,7 +113,7 @@ def _opened(studio: Studio, change: str, add: str) -> dict[str, Any] | None:
     return _form(studio, name, raw[position], position)
 
 
-def _form(studio: Studio, name: str, raw: dict[str, Any], position: int | None) -> dict[str, Any]:
+def _form(studio: Studio, name: str, raw: forms.Parameters, position: int | None) -> OpenForm:
     policy = studio.project.policy()
     columns = list(studio.samples.sample(policy).table.names)
     values = {key: value for key, value in raw.items() if key not in ("use", "name")}
@@ -108,26 +122,26 @@ def _form(studio: Studio, name: str, raw: dict[str, Any], position: int | None) 
         "position": "" if position is None else position,
         "use": raw["use"],
         "name": raw.get("name", ""),
-        "part": find(lists.the_list(name).kind, raw["use"]),
+        "part": find(lists.get_list(name).kind, raw["use"]),
         "fields": lists.fields(policy, name, raw["use"], values, columns),
     }
 
 
-def _entry(sent: dict[str, Any]) -> tuple[str, int | None]:
-    """Which entry a form is about: its list and its position, none for a new one."""
-    position = sent.get("position", "")
-    return sent.get("list", ""), None if position == "" else _position(position)
+def _entry_of(sent: Sent) -> tuple[str, int | None]:
+    """Return the list and the position of the entry of a form; position None for a new entry."""
+    position = sent.text("position", "")
+    return sent.text("list", ""), None if position == "" else _position(position)
 
 
-def _position(text: Any) -> int:
-    if not str(text).isdigit():
-        raise InputError("that entry is not there.")
+def _position(text: str) -> int:
+    if not text.isdigit():
+        raise InputError("there is no such entry.")
     return int(text)
 
 
-def _is(position: int | None) -> int:
+def _need_position(position: int | None) -> int:
     if position is None:
-        raise InputError("that entry is not there.")
+        raise InputError("there is no such entry.")
     return position
 
 

@@ -1,4 +1,4 @@
-"""Questions about the data, answered with noise: the gateway with its ledger, and a budget that stays spent."""
+"""Query: differentially private answers from the gateway, with its ledger and budget."""
 
 from celosia.studio.pages.query.routes import PAGE
 

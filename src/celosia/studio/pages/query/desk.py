@@ -1,4 +1,4 @@
-"""The gateway of a project, opened once and again when its declaration or its data change."""
+"""The gateway of a project, reopened when its declaration or data change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from celosia.data.credentials import resolved
 from celosia.gateway.commands import ledger_of
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.metadata import DatasetFacts
-from celosia.studio.pages.query.declaring import FILE
+from celosia.studio.pages.query.declaration import FILE
 from celosia.studio.paths import path_in
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 ANALYST = "owner"
 DUCKDB = "duckdb"
-"""The database of a declaration whose tables are files."""
+"""Database of a declaration whose tables are files."""
 
 
 class Desk:
-    """Where questions are asked; the ledger beside the declaration is the one that the commands use too."""
+    """The gateway of a project; its ledger is shared with the commands."""
 
     def __init__(self, project: Project) -> None:
         self._project, self.path = project, project.folder / FILE
@@ -32,15 +32,15 @@ class Desk:
 
     @property
     def declared(self) -> bool:
-        """Whether there is a declaration."""
+        """Whether a declaration exists."""
         return self.path.is_file()
 
     def gateway(self) -> Gateway:
-        """The gateway of the declaration as it is now."""
+        """Return the gateway of the current declaration."""
         with self._lock:
             facts = DatasetFacts.load(self.path)
             for place in _places(facts):
-                self._project.inside(place)
+                self._project.resolve(place)
             files = [self.path, *(Path(each.source) for each in facts.tables.values() if each.source)]
             state = tuple(file.stat().st_mtime for file in files if file.is_file())
             if self._open is not None and self._open[0] == state:
@@ -54,7 +54,7 @@ class Desk:
 
 
 def _places(facts: DatasetFacts) -> Iterator[str | Path]:
-    """Every file that a declaration names: of its database, also behind a reference, and of its tables."""
+    """Yield every file of a declaration: its database (references resolved) and its tables."""
     yield from path_in(facts.database)
     database = resolved(facts.database)
     own = database.removeprefix(DUCKDB).removeprefix(":///")

@@ -1,8 +1,8 @@
-"""The routes of the page on questions: they are sent by POST, an answer is found again by its line of the ledger."""
+"""Routes of the query page: queries are sent by POST, answers are addressed by their ledger entry."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
@@ -10,8 +10,9 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from celosia.errors import CelosiaError, InputError
 from celosia.gateway.answer import Answer, answer_csv
 from celosia.gateway.commands import verify
-from celosia.gateway.site.view import answer_view, price
-from celosia.studio.pages.query.declaring import FILE, TYPES, declaration, declare, drafts
+from celosia.gateway.explain import Explanation
+from celosia.gateway.site.view import AnswerView, answer_view, price
+from celosia.studio.pages.query.declaration import FILE, TYPES, declaration_text, declare, drafts
 from celosia.studio.pages.query.desk import ANALYST, Desk
 from celosia.studio.pages.query.view import desk_view
 from celosia.studio.studio import Page, Sent, Studio
@@ -22,59 +23,74 @@ COST = "0.1"
 
 
 def routes(studio: Studio, router: APIRouter) -> None:
-    """The addresses of the page."""
+    """Add the routes of the page."""
     desk = Desk(studio.project)
-    _shown(studio, router, desk)
-    _asking(studio, router, desk)
+    _page_routes(studio, router, desk)
+    _query_routes(studio, router, desk)
 
 
-def _shown(studio: Studio, router: APIRouter, desk: Desk) -> None:
+def _page_routes(studio: Studio, router: APIRouter, desk: Desk) -> None:
     project = studio.project
 
     @router.get("")
     def show(request: Request, answer: int = 0) -> Response:
         if desk.declared:
             return _desk(studio, request, desk, charge=answer)
-        if not project.ready:
+        if not project.has_policy:
             return studio.show(request, "query", desk=None, drafts=None)
         policy = project.policy()
         offered = drafts(policy, studio.samples.sample(policy).table)
-        given: dict[str, Any] = {"types": TYPES, "file": FILE, "suggested": project.name}
-        return studio.show(request, "query", desk=None, drafts=offered, **given)
+        return studio.show(request, "query", desk=None, drafts=offered, types=TYPES, file=FILE, suggested=project.name)
 
     @router.post("/declare")
     def make(sent: Sent) -> Response:
-        declare(project, declaration(sent, project.policy(), project.folder))
-        return studio.back(HERE, "declared")
+        declare(project, declaration_text(sent, project.policy(), project.folder))
+        return studio.redirect(HERE, "declared")
 
 
-def _desk(studio: Studio, request: Request, desk: Desk, *, charge: int = 0, **more: Any) -> Response:
+class DeskValues(TypedDict, total=False):
+    """Values of the template for the query form and its answer."""
+
+    sql: str
+    cost: str
+    delta: str
+    explanation: Explanation | None
+    answer: AnswerView | None
+
+
+def _desk(
+    studio: Studio, request: Request, desk: Desk, *, charge: int = 0, explained: DeskValues | None = None
+) -> Response:
     try:
         gateway = desk.gateway()
     except CelosiaError as problem:
         return studio.show(request, "query", desk=None, drafts=None, problem=str(problem), broken_file=FILE)
     shown = desk_view(gateway, ANALYST)
-    values: dict[str, Any] = {"sql": "", "cost": COST, "delta": "", "explanation": None, "answer": None}
+    values: DeskValues = {"sql": "", "cost": COST, "delta": "", "explanation": None, "answer": None}
     if charge:
         values["answer"] = answer_view(gateway.ledger.stored_answer(gateway.facts.name, charge), charge)
         paid = [past for past in shown.past if past.charge == charge]
-        values |= {"sql": paid[-1].sql, "cost": f"{paid[-1].loss or float(COST):g}"} if paid else {}
-    return studio.show(request, "query", desk=shown, file=FILE, **{**values, **more})
+        if paid:
+            values |= {"sql": paid[-1].sql, "cost": f"{paid[-1].loss or float(COST):g}"}
+    if explained:
+        values |= explained
+    return studio.show(request, "query", desk=shown, file=FILE, **values)
 
 
-def _asking(studio: Studio, router: APIRouter, desk: Desk) -> None:
+def _query_routes(studio: Studio, router: APIRouter, desk: Desk) -> None:
     @router.post("/explain")
     def explain(request: Request, sent: Sent) -> Response:
-        """What a question would cost and how good its answer would be; nothing is read or spent."""
-        gateway, sql = desk.gateway(), _question(sent)
-        asked: Any = price(gateway, str(sent.get("cost", "")), str(sent.get("delta", "")))
-        kept = {"sql": sql, "cost": sent.get("cost", ""), "delta": sent.get("delta", "")}
-        return _desk(studio, request, desk, explanation=gateway.explain(sql, **asked), **kept)
+        """Show the cost and accuracy of a query; nothing is read or spent."""
+        gateway, sql = desk.gateway(), _sql(sent)
+        asked: Any = price(gateway, sent.text("cost", ""), sent.text("delta", ""))
+        explained: DeskValues = {"sql": sql, "cost": sent.text("cost", ""), "delta": sent.text("delta", "")}
+        explained["explanation"] = gateway.explain(sql, **asked)
+        return _desk(studio, request, desk, explained=explained)
 
     @router.post("/ask")
     def ask(sent: Sent) -> Response:
-        gateway, sql = desk.gateway(), _question(sent)
-        paid: Any = price(gateway, str(sent.get("cost", "")), str(sent.get("delta", "")))
+        gateway, sql = desk.gateway(), _sql(sent)
+        paid: Any = price(gateway, sent.text("cost", ""), sent.text("delta", ""))
         answer = gateway.ask(sql, analyst=ANALYST, fresh="fresh" in sent, **paid)
         said = "free" if answer.stored else "paid"
         return RedirectResponse(f"{HERE}?answer={answer.charge}&said={said}", 303)
@@ -92,13 +108,13 @@ def _asking(studio: Studio, router: APIRouter, desk: Desk) -> None:
         verdict = verify(desk.path)
         if not verdict.holds:
             raise InputError(f"the ledger does not hold: {verdict.problem}")
-        return studio.back(HERE, "verified")
+        return studio.redirect(HERE, "verified")
 
 
-def _question(sent: dict[str, Any]) -> str:
-    sql = str(sent.get("sql", "")).strip()
+def _sql(sent: Sent) -> str:
+    sql = sent.text("sql", "").strip()
     if not sql or len(sql) > LONGEST:
-        raise InputError(f"write one question, a SELECT of at most {LONGEST} signs.")
+        raise InputError(f"write one query, a SELECT of at most {LONGEST} characters.")
     return sql
 
 

@@ -1,4 +1,4 @@
-"""View of a data set for the page on queries: its budget, past queries, what may be queried."""
+"""View model of the query page: budget, earlier queries and queryable columns of a data set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from celosia.gateway.site.view import Limit, PastQuery, ideas, limits, loss_name
 
 @dataclass(frozen=True)
 class DeskView:
-    """Where the data set stands."""
+    """View model of a declared data set."""
 
     dataset: str
     loss: str
@@ -20,17 +20,17 @@ class DeskView:
     limits: tuple[Limit, ...]
     past: tuple[PastQuery, ...]
     columns: tuple[tuple[str, str, ColumnFacts], ...]
-    """Table, name and facts of each column that may be queried."""
+    """Table, name and declaration of each queryable column."""
     ideas: tuple[str, ...]
 
     @property
-    def several(self) -> bool:
-        """Whether columns of several tables may be queried."""
+    def has_several_tables(self) -> bool:
+        """Whether columns of more than one table can be queried."""
         return len({table for table, _, _ in self.columns}) > 1
 
 
 def desk_view(gateway: Gateway, analyst: str) -> DeskView:
-    """The page of a data set without an answer."""
+    """Return the view of a data set for an analyst."""
     facts = gateway.facts
     return DeskView(
         facts.name,

@@ -1,4 +1,4 @@
-"""Release: what the guard has seen, the report, the certificate, the files, and whether it can be verified."""
+"""Release: findings of the guard, report, certificate, files and verification."""
 
 from celosia.studio.pages.release.routes import PAGE
 

@@ -1,30 +1,31 @@
-"""The routes of the page about the release."""
+"""Routes of the release page."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import FileResponse
 
 from celosia import files
 from celosia.errors import InputError
-from celosia.studio import editing, running, settings
+from celosia.studio import runs, settings, toml_edit
 from celosia.studio.jobs import Job
 from celosia.studio.studio import Page, Sent, Studio
 
 PRIVATE = {"record", "internal"}
-"""Files that stay with their owner."""
+"""Files that must not be published."""
 PREVIEW = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "frame-ancestors 'self'; sandbox"
 }
-"""A report is shown in a frame of its own: its style is inside it, and nothing in it runs."""
+"""Headers of a report in a frame: inline styles are allowed, scripts are not."""
 SHOWS = (*settings.FORMS, "guard")
 
 
 def routes(studio: Studio, router: APIRouter) -> None:
-    """Add the routes."""
+    """Add the routes of the page."""
     project = studio.project
 
     def latest() -> Job | None:
@@ -32,9 +33,9 @@ def routes(studio: Studio, router: APIRouter) -> None:
 
     @router.get("")
     def release(request: Request) -> Response:
-        if not project.ready:
+        if not project.has_policy:
             return studio.show(request, "release", job=None)
-        project.policy()  # one that cannot be read has a page of its own
+        project.policy()  # raises if the policy is invalid
         job = latest()
         return studio.show(
             request,
@@ -49,46 +50,53 @@ def routes(studio: Studio, router: APIRouter) -> None:
 
     @router.post("/run")
     def run() -> Response:
-        running.start_run(project, studio.jobs)
-        return studio.back("/release")
+        runs.start_run(project, studio.jobs)
+        return studio.redirect("/release")
 
     @router.post("/acknowledge")
     def acknowledge(sent: Sent) -> Response:
-        reason = str(sent.get("reason", "")).strip()
+        reason = sent.text("reason", "").strip()
         if not reason:
-            raise InputError("say why the column may leave: the reason stands in the certificate.")
-        studio.change(sent, lambda text: editing.put(text, ("guard", "acknowledge", sent["column"]), reason))
-        return studio.back("/release", "acknowledged")
+            raise InputError("give the reason for releasing the column: it is published in the certificate.")
+        studio.change(
+            sent, lambda text: toml_edit.set_value(text, ("guard", "acknowledge", sent.text("column")), reason)
+        )
+        return studio.redirect("/release", "acknowledged")
 
     @router.post("/take-back")
-    def take_back(sent: Sent) -> Response:
-        studio.change(sent, lambda text: editing.drop(text, ("guard", "acknowledge", sent["column"])))
-        return studio.back("/release", "taken_back")
+    def revoke(sent: Sent) -> Response:
+        studio.change(sent, lambda text: toml_edit.drop(text, ("guard", "acknowledge", sent.text("column"))))
+        return studio.redirect("/release", "taken_back")
 
     @router.post("/leave-out")
     def leave_out(sent: Sent) -> Response:
-        studio.change(sent, lambda text: editing.set_role(text, sent["column"], ""))
-        return studio.back("/release", "left_out")
+        studio.change(sent, lambda text: toml_edit.set_role(text, sent.text("column"), ""))
+        return studio.redirect("/release", "left_out")
 
     @router.post("/settings")
     def change(sent: Sent) -> Response:
-        studio.change(sent, lambda text: settings.saved(text, sent.get("section", ""), sent))
-        return studio.back("/release", "saved")
+        studio.change(sent, lambda text: settings.save_section(text, sent.text("section", ""), sent))
+        return studio.redirect("/release", "saved")
 
     @router.post("/verify")
     def verify() -> Response:
         job = latest()
-        if job is None or running.file_of(project, job, "certificate") is None:
+        if job is None or runs.file_of(project, job, "certificate") is None:
             raise InputError("there is no release to verify: run the policy first.")
         files = job.result["files"]
-        given = {"certificate": files["certificate"], "record": files["record"]}
-        studio.jobs.start(running.VERIFY, version=job.arguments["version"], run=job.id, **given)
-        return studio.back("/release")
+        studio.jobs.start(
+            runs.VERIFY,
+            version=job.arguments["version"],
+            run=job.id,
+            certificate=files["certificate"],
+            record=files["record"],
+        )
+        return studio.redirect("/release")
 
     @router.get("/file/{name}")
     def file(name: str) -> Response:
         job = latest()
-        place = None if job is None else running.file_of(project, job, name)
+        place = None if job is None else runs.file_of(project, job, name)
         if place is None:
             raise HTTPException(404)
         return FileResponse(place, filename=place.name)
@@ -96,35 +104,44 @@ def routes(studio: Studio, router: APIRouter) -> None:
     @router.get("/report/{name}")
     def report(name: str) -> Response:
         job = latest()
-        place = None if job is None or name not in ("report", "internal") else running.file_of(project, job, name)
+        place = None if job is None or name not in ("report", "internal") else runs.file_of(project, job, name)
         if place is None:
             raise HTTPException(404)
         return FileResponse(place, media_type="text/html", headers=PREVIEW)
 
 
 def _verification(studio: Studio, run: Job) -> Job | None:
-    """Latest verification of the release of a run, whatever the policy is now."""
+    """Return the latest verification of the release of a run, also if the policy has changed since."""
     verifications = (
         job for job in studio.jobs.all() if job.name == "verify_release" and job.arguments.get("run") == run.id
     )
     return next(verifications, None)
 
 
-def _files(studio: Studio, job: Job | None) -> list[dict[str, Any]]:
-    """The files of the release: what each is, how large, and whether it may leave."""
+class ReleaseFile(TypedDict):
+    """A file of a release; ``private`` files must not be published."""
+
+    name: str
+    file: str
+    size: int
+    private: bool
+
+
+def _files(studio: Studio, job: Job | None) -> list[ReleaseFile]:
+    """Return the files of a release that exist."""
     if job is None or job.state != "done" or "files" not in (job.result or {}):
         return []
-    listed = []
+    listed: list[ReleaseFile] = []
     for name, file in job.result["files"].items():
-        place = running.file_of(studio.project, job, name)
+        place = runs.file_of(studio.project, job, name)
         if place is not None:
             size = place.stat().st_size
             listed.append({"name": name, "file": file, "size": size, "private": name in PRIVATE})
     return listed
 
 
-def _certificate(studio: Studio, job: Job | None) -> dict[str, Any] | None:
-    place = None if job is None else running.file_of(studio.project, job, "certificate")
+def _certificate(studio: Studio, job: Job | None) -> Mapping[str, Any] | None:
+    place = None if job is None else runs.file_of(studio.project, job, "certificate")
     return None if place is None else files.json_document(place.read_text("utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""The risk: who could be recognised, by which columns, and what an intruder would find."""
+"""Risk: class sizes, columns that cause uniqueness, and attacks by an intruder."""
 
 from celosia.studio.pages.risk.routes import PAGE
 

@@ -1,9 +1,9 @@
-"""The routes of the page of the risk."""
+"""Routes of the risk page."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 
 from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 
@@ -11,28 +11,28 @@ from celosia.errors import CelosiaError, InputError
 from celosia.models import KAnonymity
 from celosia.release.policy.policy import Policy
 from celosia.show.charts import bars
-from celosia.studio import editing
+from celosia.studio import forms, toml_edit
 from celosia.studio.pages.hierarchies.view import Values
-from celosia.studio.pages.risk.view import candidates, keys_of, linked, makers, overview
+from celosia.studio.pages.risk.view import candidates, column_risks, key_columns, link, overview
 from celosia.studio.studio import Page, Sent, Studio, language_of
-from celosia.studio.wording import words
+from celosia.studio.translations import words
 from celosia.table import read
 
 LISTED = 60
-"""Different values up to which a column offers them for choice."""
+"""Columns with at most this number of distinct values offer them as a list."""
 
 
 def routes(studio: Studio, router: APIRouter) -> None:
-    """Add the routes."""
+    """Add the routes of the page."""
 
     @router.get("")
     def page(request: Request) -> Response:
-        if not studio.project.ready:
+        if not studio.project.has_policy:
             return studio.show(request, "risk", state="empty")
         policy = studio.project.policy()
         if not policy.schema.quasi:
             return studio.show(request, "risk", state="quasi")
-        return studio.show(request, "risk", state="ready", **_asked(studio, policy))
+        return studio.show(request, "risk", state="ready", **_intruder_fields(studio, policy))
 
     @router.get("/overview")
     def sizes(request: Request) -> Response:
@@ -50,16 +50,16 @@ def routes(studio: Studio, router: APIRouter) -> None:
 
     @router.get("/columns")
     def columns(request: Request) -> Response:
-        making = makers(studio.samples.table())
+        measured = column_risks(studio.samples.table())
         language = language_of(request)
         p = words(language, "risk")
         picture = bars(
             p["contributions"],
-            [column.name for column in making.columns],
-            [(p["contribution"], [column.suda for column in making.columns])],
+            [column.name for column in measured.columns],
+            [(p["contribution"], [column.suda for column in measured.columns])],
             language=language,
         )
-        return studio.draw(request, "risk", "columns.html.j2", found=making, picture=picture)
+        return studio.draw(request, "risk", "columns.html.j2", found=measured, picture=picture)
 
     @router.post("/known")
     def candidates_of(request: Request, sent: Sent) -> Response:
@@ -75,39 +75,51 @@ def routes(studio: Studio, router: APIRouter) -> None:
 
     @router.post("/require")
     def require(sent: Sent) -> Response:
-        k = _whole(sent.get("k"))
+        k = _k_of(sent.text("k", ""))
         studio.change(sent, lambda text: _with_k(text, k))
-        return studio.back("/risk", "required")
+        return studio.redirect("/risk", "required")
 
     @router.post("/link/upload")
-    def link(request: Request, file: Annotated[UploadFile, File()], key: Annotated[str, Form()] = "") -> Response:
+    def upload_external(
+        request: Request, file: Annotated[UploadFile, File()], key: Annotated[str, Form()] = ""
+    ) -> Response:
         if not file.filename:
             raise InputError("choose a file first.")
         table = studio.samples.table()
 
         def fits(path: Path) -> None:
-            linked(table, path, key or None)
+            link(table, path, key or None)
 
-        kept = studio.project.keep(file.filename, file.file, fits)
+        kept = studio.project.keep_upload(file.filename, file.file, fits)
         place = str(kept.relative_to(studio.project.folder))
-        usable = keys_of(table, read(kept).names)
-        result = linked(table, kept, key or None)
+        usable = key_columns(table, read(kept).names)
+        result = link(table, kept, key or None)
         return studio.draw(
             request, "risk", "linked.html.j2", found=result, place=place, key=key, keys=usable, file=kept.name
         )
 
     @router.post("/link/keep")
     def keep(sent: Sent) -> Response:
-        place = studio.project.inside(str(sent.get("place", ""))).relative_to(studio.project.folder)
-        attack: dict[str, Any] = {"use": "join-attack", "external": str(place)}
+        place = studio.project.resolve(sent.text("place", "")).relative_to(studio.project.folder)
+        attack: forms.Parameters = {"use": "join-attack", "external": str(place)}
         if sent.get("key"):
-            attack["key"] = sent["key"]
+            attack["key"] = sent.text("key")
         studio.change(sent, lambda text: _with_attack(text, attack))
-        return studio.back("/risk", "kept")
+        return studio.redirect("/risk", "kept")
 
 
-def _asked(studio: Studio, policy: Policy) -> dict[str, Any]:
-    """The columns that an intruder may know, those that can be ruled out, and values of a sample to choose from."""
+class IntruderFields(TypedDict):
+    """Values of the template for the knowledge of an intruder."""
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    choices: dict[str, list[str]]
+    identifiers: list[str]
+    rows: int
+
+
+def _intruder_fields(studio: Studio, policy: Policy) -> IntruderFields:
+    """Return the columns that an intruder may know or rule out, and sampled values to choose from."""
     sample = studio.samples.sample(policy)
     named = [*policy.schema.quasi, *policy.schema.sensitive]
     values = {name: Values.of(sample.table, name).texts for name in named}
@@ -120,7 +132,7 @@ def _asked(studio: Studio, policy: Policy) -> dict[str, Any]:
     }
 
 
-def _facts(sent: dict[str, Any], prefix: str) -> dict[str, str]:
+def _facts(sent: Sent, prefix: str) -> dict[str, str]:
     return {
         name[len(prefix) :]: str(value).strip()
         for name, value in sent.items()
@@ -128,28 +140,28 @@ def _facts(sent: dict[str, Any], prefix: str) -> dict[str, str]:
     }
 
 
-def _whole(text: Any) -> int:
-    if not str(text or "").isdigit() or int(text) < 2:
+def _k_of(text: str) -> int:
+    if not text.isdigit() or int(text) < 2:
         raise InputError("k must be a whole number of at least 2.")
     return int(text)
 
 
 def _with_k(text: str, k: int) -> str:
-    """The policy that requires classes of k: its k-anonymity gets the number, or it gets one."""
-    listed = editing.get(text, ("require",), [])
+    """Return the policy with k-anonymity for this k, replaced or appended."""
+    listed = toml_edit.get(text, ("require",), [])
     for i, entry in enumerate(listed):
         if isinstance(entry, dict) and entry.get("use") == "k-anonymity":
-            return editing.replace(text, "require", i, {**entry, "k": k})
+            return toml_edit.replace(text, "require", i, {**entry, "k": k})
         if isinstance(entry, str) and entry.startswith("k-anonymity"):
-            return editing.put(text, ("require", i), f"k-anonymity(k={k})")
-    return editing.append(text, "require", {"use": "k-anonymity", "k": k})
+            return toml_edit.set_value(text, ("require", i), f"k-anonymity(k={k})")
+    return toml_edit.append(text, "require", {"use": "k-anonymity", "k": k})
 
 
-def _with_attack(text: str, attack: dict[str, Any]) -> str:
-    """The policy that measures a linkage in every run; the same file is measured once."""
-    listed = editing.get(text, ("measure", "risks"), ["prosecutor"])
+def _with_attack(text: str, attack: forms.Parameters) -> str:
+    """Return the policy with a join attack among its measures, once per file."""
+    listed = toml_edit.get(text, ("measure", "risks"), ["prosecutor"])
     others = [each for each in listed if not (isinstance(each, dict) and each.get("external") == attack["external"])]
-    return editing.put(text, ("measure", "risks"), [*others, attack])
+    return toml_edit.set_value(text, ("measure", "risks"), [*others, attack])
 
 
 def _sizes(low: int, high: int | None) -> str:

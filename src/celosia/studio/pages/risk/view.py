@@ -1,6 +1,6 @@
-"""What the page of the risk shows: class sizes, records at risk, the columns that make it, what an intruder finds.
+"""View models of the risk page: class sizes, thresholds, contribution of columns, and attacks.
 
-Every number is one of the library's risks on the full data.
+Every number is a risk of the library on the full data.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celosia.errors import NotApplicable
 from celosia.parts import summary
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 MOST_SUBSETS = 260
-"""Sets of columns that are looked at: all of eight columns, all up to three of eleven."""
+"""Most sets of columns to measure: all subsets of eight columns, or up to three of eleven."""
 LISTED = 12
 SUDA_SIZE = 3
-"""Sets of more columns than this add little to a SUDA score, and their number explodes."""
+"""Largest sets for SUDA: larger ones add little to the score, and their number grows exponentially."""
 LEARNED = 6
-"""Values of an unknown column that are listed, the most frequent first."""
+"""Most frequent values of an unknown column that are listed."""
 RISKS = ("prosecutor", "marketer")
 
 
 @dataclass(frozen=True)
 class SizeBin:
-    """The records whose class has a size between two numbers."""
+    """Records in classes within a range of sizes."""
 
     low: int
     high: int | None
@@ -44,7 +44,7 @@ class SizeBin:
 
 @dataclass(frozen=True)
 class Threshold:
-    """A class size in use, where it comes from, and how many records miss it."""
+    """A class size required in practice, its source, and the records below it."""
 
     k: int
     highest: float
@@ -56,8 +56,8 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A risk with its value, or the reason why there is none."""
+class RiskValue:
+    """A risk with its value, or the reason why it was not measured."""
 
     name: str
     value: float | None
@@ -67,23 +67,23 @@ class Measured:
 
 @dataclass(frozen=True)
 class Overview:
-    """The classes of a table."""
+    """Equivalence classes, thresholds and risks of a table."""
 
     records: int
     counted: str
-    """What is counted: ``persons`` or ``records``."""
+    """Unit of the counts: ``persons`` or ``records``."""
     columns: tuple[str, ...]
     classes: int
     unique: int
     smallest: int
     sizes: tuple[SizeBin, ...]
     thresholds: tuple[Threshold, ...]
-    risks: tuple[Measured, ...]
+    risks: tuple[RiskValue, ...]
 
 
 @dataclass(frozen=True)
 class Subset:
-    """Some quasi-identifiers, and how many records they single out."""
+    """A set of quasi-identifiers and the share of records unique in it."""
 
     columns: tuple[str, ...]
     unique: float
@@ -93,24 +93,24 @@ class Subset:
 
 @dataclass(frozen=True)
 class Contribution:
-    """How much a column adds: its share of the SUDA scores, alone, and by being added to all others."""
+    """Contribution of a column: share of the SUDA scores, uniqueness alone, and added to all others."""
 
     name: str
     suda: float | None
     alone: float
     added: float | None
-    """How many more records are unique with the column than with all others; None where that was not looked at."""
+    """Share of records that are unique only with this column; None if not measured."""
 
 
 @dataclass(frozen=True)
-class Makers:
-    """Which columns make the risk."""
+class ColumnRisks:
+    """Uniqueness by sets of columns, and the contribution of every column."""
 
     subsets: tuple[Subset, ...]
-    """The sets that single out most records, smallest first among equals."""
-    looked: int
+    """Sets with the highest uniqueness; smaller sets first among equals."""
+    measured: int
     largest: int
-    """Sets of more columns were not looked at, but for the set of all."""
+    """Size of the largest measured sets, apart from the set of all columns."""
     columns: tuple[Contribution, ...]
     suda_largest: int
     suda_reason: str = ""
@@ -118,19 +118,19 @@ class Makers:
 
 @dataclass(frozen=True)
 class Learned:
-    """What is left of an unknown column among the candidates."""
+    """Values of an unknown column among the candidates."""
 
     name: str
     values: tuple[tuple[str, int], ...]
     others: int
-    """Values that are not listed."""
+    """Number of values that are not listed."""
     disclosed: bool
-    """Whether one value is left."""
+    """Whether only one value is possible."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Whom an intruder could mean."""
+    """Records that match the knowledge of an intruder."""
 
     count: int
     counted: str
@@ -140,8 +140,8 @@ class Candidates:
 
 
 @dataclass(frozen=True)
-class Linked:
-    """What joining with another file finds."""
+class LinkageResult:
+    """Result of joining with an external file."""
 
     people: int
     on: tuple[str, ...]
@@ -149,19 +149,19 @@ class Linked:
     ambiguous: int
     unmatched: int
     right: int | None
-    """Claims that are right, where a column of both files tells."""
+    """Correct claims; None without a key in both files."""
     value: float
     interval: tuple[float, float]
     baseline: float
 
 
 def overview(table: Table) -> Overview:
-    """Class sizes, thresholds and the plain risks.
+    """Return class sizes, thresholds and basic risks.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30] * 5 + [31]}), celosia.Schema.of(quasi=["age"]))
-    >>> seen = overview(table)
-    >>> seen.unique, seen.smallest, [rule.violated for rule in seen.thresholds]
+    >>> measured = overview(table)
+    >>> measured.unique, measured.smallest, [rule.violated for rule in measured.thresholds]
     (1, 1, [1, 1, 6, 6])
     """
     names = table.schema.need_quasi()
@@ -173,7 +173,7 @@ def overview(table: Table) -> Overview:
         assessed = assess(table, (), RISKS)
     return Overview(
         facts.records,
-        _counted(table),
+        _unit(table),
         names,
         facts.classes,
         facts.unique,
@@ -194,18 +194,18 @@ def overview(table: Table) -> Overview:
             for rule in advice["thresholds"]
         ),
         (
-            *(Measured(f.part.name, f.value, _summary(f.part), f.reason) for f in assessed.risks),
-            Measured("uniqueness", Uniqueness().value(table), _summary(Uniqueness())),
+            *(RiskValue(f.part.name, f.value, _summary(f.part), f.reason) for f in assessed.risks),
+            RiskValue("uniqueness", Uniqueness().value(table), _summary(Uniqueness())),
         ),
     )
 
 
-def makers(table: Table) -> Makers:
-    """Which sets of columns single records out, and how much each column adds.
+def column_risks(table: Table) -> ColumnRisks:
+    """Return the uniqueness of sets of columns, and the contribution of each column.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"sex": ["F", "F", "M", "M"], "zip": [1, 2, 1, 1]})
-    >>> found = makers(celosia.read(data, celosia.Schema.of(quasi=["sex", "zip"])))
+    >>> found = column_risks(celosia.read(data, celosia.Schema.of(quasi=["sex", "zip"])))
     >>> [(s.columns, s.unique) for s in found.subsets][:2], [c.name for c in found.columns]
     ([(('sex', 'zip'), 0.5), (('zip',), 0.25)], ['zip', 'sex'])
     """
@@ -227,13 +227,13 @@ def makers(table: Table) -> Makers:
     ]
     columns.sort(key=lambda c: (-(c.suda or 0.0), -(c.added or 0.0), -c.alone))
     ranked = sorted(subsets, key=lambda s: (-s.unique, len(s.columns), -s.classes))
-    return Makers(tuple(ranked[:LISTED]), len(subsets), largest, tuple(columns), size, reason)
+    return ColumnRisks(tuple(ranked[:LISTED]), len(subsets), largest, tuple(columns), size, reason)
 
 
 def candidates(
     table: Table, facts: Mapping[str, str], excluded: Mapping[str, Sequence[str]] | None = None
 ) -> Candidates:
-    """Who fits what an intruder knows, and what the candidates have in common. Shows values: for who holds the data."""
+    """Return the records that match an intruder's knowledge, and what it reveals. Contains original values."""
     ruled_out = {name: list(values) for name, values in (excluded or {}).items()}
     threat = AttackerKnows(known=dict(facts), excluded=ruled_out)
     evidence = threat.evidence(table)
@@ -244,11 +244,11 @@ def candidates(
             learned.append(Learned(name, shown, max(0, len(values) - LEARNED), len(values) == 1))
     order = {name: i for i, name in enumerate((*table.schema.sensitive, *table.schema.quasi))}
     learned.sort(key=lambda each: (order.get(each.name, len(order)), each.name))
-    return Candidates(evidence["candidates"], _counted(table), evidence["value"], table.classes.total, tuple(learned))
+    return Candidates(evidence["candidates"], _unit(table), evidence["value"], table.classes.total, tuple(learned))
 
 
-def linked(table: Table, file: Path, key: str | None = None) -> Linked:
-    """Whom somebody with another file finds in the table by the quasi-identifiers of both."""
+def link(table: Table, file: Path, key: str | None = None) -> LinkageResult:
+    """Attack the table with an external file, joined on the shared quasi-identifiers."""
     from celosia.table import read
 
     external = read(file)
@@ -260,7 +260,7 @@ def linked(table: Table, file: Path, key: str | None = None) -> Linked:
         )
     attack = JoinAttack(external=str(file), on=on, key=key or None)
     evidence = attack.evidence(table, table)
-    return Linked(
+    return LinkageResult(
         evidence["people"],
         tuple(on),
         evidence["claimed"],
@@ -273,8 +273,8 @@ def linked(table: Table, file: Path, key: str | None = None) -> Linked:
     )
 
 
-def keys_of(table: Table, columns: Sequence[str]) -> list[str]:
-    """The columns that could tell which person of another file is which record: identifiers, the person column."""
+def key_columns(table: Table, columns: Sequence[str]) -> list[str]:
+    """Return the identifiers and the person column among ``columns``: keys that reveal true matches."""
     named = [*table.schema.identifiers, *([table.schema.person] if table.schema.person else [])]
     return [name for name in named if name in columns]
 
@@ -283,21 +283,21 @@ def _summary(part: Part) -> str:
     return summary(part).replace("``", "")
 
 
-def _counted(table: Table) -> str:
+def _unit(table: Table) -> str:
     return "persons" if table.schema.person else "records"
 
 
 def _largest(columns: int) -> int:
-    """The largest size of sets of which not too many have to be looked at."""
-    looked, size = 0, 0
-    while size < columns and looked + comb(columns, size + 1) <= MOST_SUBSETS:
+    """Return the largest set size with at most ``MOST_SUBSETS`` sets of up to that size."""
+    measured, size = 0, 0
+    while size < columns and measured + comb(columns, size + 1) <= MOST_SUBSETS:
         size += 1
-        looked += comb(columns, size)
+        measured += comb(columns, size)
     return max(1, size)
 
 
 def _split(joined: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The columns of a set that the profile names as one text; names may hold commas themselves."""
+    """Split the joined name of a set of columns; names may contain commas."""
     columns: list[str] = []
     rest = joined
     for name in names:
@@ -315,13 +315,23 @@ def _unique_of(subsets: Sequence[Subset], names: Sequence[str]) -> float | None:
 
 
 def _suda(table: Table) -> tuple[dict[str, float], int, str]:
-    """The share of each column in the SUDA scores, the largest sets that were looked for, or why there are none."""
+    """Return the share of each column in the SUDA scores, the largest set size, and why SUDA does not apply."""
     size = min(SUDA_SIZE, len(table.schema.quasi))
     try:
-        evidence: dict[str, Any] = Suda(max_size=size).evidence(table)
+        evidence = Suda(max_size=size).evidence(table)
     except NotApplicable as error:
         return {}, size, str(error)
     return dict(evidence["contribution"]), int(evidence["largest"]), ""
 
 
-__all__ = ["Candidates", "Linked", "Makers", "Overview", "candidates", "keys_of", "linked", "makers", "overview"]
+__all__ = [
+    "Candidates",
+    "LinkageResult",
+    "ColumnRisks",
+    "Overview",
+    "candidates",
+    "key_columns",
+    "link",
+    "column_risks",
+    "overview",
+]

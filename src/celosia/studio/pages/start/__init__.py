@@ -1,4 +1,4 @@
-"""The first page: how a project begins, and where it stands."""
+"""Start: create a project, or show its state."""
 
 from celosia.studio.pages.start.routes import PAGE
 

@@ -1,4 +1,4 @@
-"""Before and after on a sample, while somebody moves a slider."""
+"""Previews of the steps on a sample, fast enough for sliders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from celosia.release.measuring import assess
 from celosia.release.plan import Plan
 from celosia.release.policy.policy import Policy
 from celosia.release.report.telling import words as report_words
-from celosia.studio.preview import Samples
+from celosia.studio.samples import Samples
 from celosia.studio.sketch import Pair, pair
 from celosia.table.changes import ColumnChange, column_changes
 from celosia.views.comparing.columns import overlaid
@@ -26,7 +26,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class ColumnPreview:
-    """A column that the steps changed."""
+    """A column changed by the steps."""
 
     name: str
     before: str
@@ -37,7 +37,7 @@ class ColumnPreview:
 
 @dataclass(frozen=True)
 class Preview:
-    """What the steps do to a sample."""
+    """Effect of the steps on a sample."""
 
     size: int
     rows: int
@@ -48,26 +48,28 @@ class Preview:
 
 
 def preview(policy: Policy, samples: Samples, language: str, changed: str = "") -> Preview:
-    """Apply the steps that are switched on to the sample; those before the ``changed`` one are not done again."""
-    seen = samples.sample(policy)
+    """Apply the enabled steps to the sample; the result of those before the ``changed`` one is cached."""
+    sample = samples.sample(policy)
     steps = policy.select().steps
     fixed = next((i for i, each in enumerate(steps) if each.name == changed), 0)
-    plan = Plan.resolve(seen.table, steps, seed=SEED)
-    before = seen.table
+    plan = Plan.resolve(sample.table, steps, seed=SEED)
+    before = sample.table
     if fixed:
         spec = grammar.show([each.method.spec() for each in steps[:fixed]])
         key = hashlib.sha256(spec.encode()).hexdigest()
-        before = samples.once(policy, f"steps {key}", lambda: plan.run(last=fixed))
-    done = plan.run(first=fixed, table=before)
+        before = samples.get(policy, f"steps {key}", lambda: plan.run(last=fixed))
+    protected = plan.run(first=fixed, table=before)
     sentences = report_words(language)
-    touched = [change for change in column_changes(seen.table, done) if change.altered or change.after.form == "gone"]
+    changes = [
+        change for change in column_changes(sample.table, protected) if change.altered or change.after.form == "gone"
+    ]
     return Preview(
-        size=seen.size,
-        rows=seen.rows,
-        requirements=assess(done, policy.require, ()).models,
-        suppressed=done.suppressed(),
-        left=len(done),
-        columns=tuple(_column(change, seen.table, done, sentences) for change in touched),
+        size=sample.size,
+        rows=sample.rows,
+        requirements=assess(protected, policy.require, ()).models,
+        suppressed=protected.suppressed(),
+        left=len(protected),
+        columns=tuple(_column(change, sample.table, protected, sentences) for change in changes),
     )
 
 
@@ -75,7 +77,7 @@ def _column(change: ColumnChange, before: Table, after: Table, sentences: Mappin
     picture = None
     if change.name in after.names and change.name not in before.schema.naming:
         picture = pair(overlaid(before, after, [change.name])[0])
-    told_before, told_after = (
+    before_text, after_text = (
         detail.sentence(sentences["detail"], sentences["units"]) for detail in (change.before, change.after)
     )
-    return ColumnPreview(change.name, told_before, told_after, change.altered, picture)
+    return ColumnPreview(change.name, before_text, after_text, change.altered, picture)

@@ -1,4 +1,4 @@
-"""The words of the pages in three languages; numbers are written by :mod:`celosia.show.formats`."""
+"""Texts of the pages in three languages; numbers are formatted by :mod:`celosia.show.formats`."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from typing import Any
 from markupsafe import Markup
 
 from celosia.release.report.telling import words as report_words
+from celosia.show import messages
 from celosia.show.look import texts
-from celosia.show.messages import translate
 
 
 def words(language: str, page: str = "") -> dict[str, Any]:
-    """The words that all pages share, or those of a page."""
+    """Return the texts shared by all pages, or those of one page."""
     return texts(f"celosia.studio.pages.{page}" if page else "celosia.studio", language)
 
 
-def translated(language: str, sentence: str, *, begins: bool = True) -> Markup:
-    """A sentence of the library as a page shows it: translated where it can be, else marked as English.
+def translate(language: str, sentence: str, *, begins: bool = True) -> Markup:
+    """Return a message of the library in a language, or marked as English if it has no translation.
 
-    ``begins`` is whether it begins a sentence.
+    ``begins`` capitalises the first letter.
 
-    >>> translated("es", "choose a file first.")
+    >>> translate("es", "choose a file first.")
     Markup('Elija antes un fichero.')
-    >>> translated("es", "no file 'a.csv'.")
+    >>> translate("es", "no file 'a.csv'.")
     Markup('<span lang="en">No file &#39;a.csv&#39;.</span>')
     """
     foreign = None
     if language != "en":
-        foreign = translate(sentence, language)
+        foreign = messages.translate(sentence, language)
         foreign = foreign or report_words(language)["guard_of"].get(sentence)
     shown = foreign or sentence
     shown = shown[:1].upper() + shown[1:] if begins else shown
-    return Markup("{}").format(shown) if foreign or language == "en" else _english(shown)
+    return Markup("{}").format(shown) if foreign or language == "en" else _mark_english(shown)
 
 
-def _english(text: str) -> Markup:
+def _mark_english(text: str) -> Markup:
     return Markup('<span lang="en">{}</span>').format(text)

@@ -1,4 +1,4 @@
-"""The pictures of the page: sets over the values of a column with handles, and curves of Q-anonymity."""
+"""SVG pictures of the page: membership functions with handles, and curves of Q-anonymity."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from celosia.show.plots import Axis, Plane, series
 from celosia.studio.pages.fuzzy.view import ColumnView, CurveView, SetFacts
 
 RADIUS = 9
-SEEN = 0.002
-"""The smallest step of a curve that is drawn."""
+MIN_STEP = 0.002
+"""Smallest step of a curve that is drawn."""
 
 
 def sets_picture(view: ColumnView, words: dict[str, str]) -> str:
-    """Memberships over the histogram of the column; each point of a chain is a slider that can be dragged."""
+    """Draw memberships over the histogram of a column; each point of a chain is a draggable slider."""
     plane = Plane(
         Axis(view.column, view.low, view.high), Axis(words["degree"], 0.0, 1.0), width=720, height=340, top=26
     )
@@ -31,9 +31,9 @@ def sets_picture(view: ColumnView, words: dict[str, str]) -> str:
         for i, facts in enumerate(view.sets)
         if facts.outline
     )
-    spoken = "; ".join(f"{facts.name} {facts.literal}" for facts in view.sets)
+    label = "; ".join(f"{facts.name} {facts.literal}" for facts in view.sets)
     if view.chain is None:
-        return plane.draw(bars + shapes, spoken)
+        return plane.draw(bars + shapes, label)
     more = "".join(
         f' data-{name}="{escape(str(value), quote=True)}"'
         for name, value in {
@@ -42,11 +42,11 @@ def sets_picture(view: ColumnView, words: dict[str, str]) -> str:
             "full": plane.y(1), "none": plane.y(0), "width": plane.width,
         }.items()
     )  # fmt: skip
-    return plane.draw(bars + shapes + _handles(plane, view, words), spoken, "plane sets", "group", more)
+    return plane.draw(bars + shapes + _handles(plane, view, words), label, "plane sets", "group", more)
 
 
 def _name(plane: Plane, facts: SetFacts) -> str:
-    """The name of a set above the middle of where it is full."""
+    """Return the label of a set above the middle of its core."""
     top = [x for x, degree in facts.outline if degree == 1.0]
     if not top:
         return ""
@@ -73,7 +73,7 @@ def _handles(plane: Plane, view: ColumnView, words: dict[str, str]) -> str:
 
 
 def curve_picture(curves: Sequence[tuple[str, CurveView]], words: dict[str, str]) -> str:
-    """Curves of possibility over Q, with the possibility that is asked for."""
+    """Draw curves of possibility over Q, with the required possibility as a line."""
     drawn = [(name, view) for name, view in curves if view.q]
     if not drawn:
         return ""
@@ -85,18 +85,18 @@ def curve_picture(curves: Sequence[tuple[str, CurveView]], words: dict[str, str]
         points = steps(view.q, view.possibility)
         marks.append(plane.line(points, f"line {series(i)}"))
         marks.append(f'<circle class="{series(i)}" cx="{plane.x(view.reached):.1f}" cy="{plane.y(least):.1f}" r="6"/>')
-    spoken = "; ".join(f"{name}: Q = {view.reached}" for name, view in drawn)
-    return plane.draw("".join(marks), spoken)
+    label = "; ".join(f"{name}: Q = {view.reached}" for name, view in drawn)
+    return plane.draw("".join(marks), label)
 
 
 def steps(q: Sequence[int], possibility: Sequence[float]) -> list[tuple[float, float]]:
-    """A falling curve as stairs; steps that nobody could see are left out.
+    """Return a falling curve as a step function; invisible steps are left out.
 
     >>> steps((1, 2, 3), (0.5, 0.5, 0.25))
     [(0.0, 0.5), (2.0, 0.5), (2.0, 0.25), (3.0, 0.25), (3.0, 0.0)]
     """
     points = [(0.0, possibility[0])]
     for at, after in zip(q, (*possibility[1:], 0.0), strict=True):
-        if points[-1][1] - after > SEEN or after == 0.0:
+        if points[-1][1] - after > MIN_STEP or after == 0.0:
             points += [(float(at), points[-1][1]), (float(at), after)]
     return points

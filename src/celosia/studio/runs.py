@@ -1,10 +1,9 @@
-"""The full run of the policy and the check of its release, as jobs; the files lie by the hash of the policy."""
+"""The full run of a policy and the verification of its release, as jobs."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 from celosia.data.io.atomic import replaced
 from celosia.errors import GuardError
@@ -16,20 +15,22 @@ from celosia.release.verifying.verifying import verify
 from celosia.studio.jobs import Job, Jobs
 from celosia.studio.project import POLICY, Project
 
-RUN = "celosia.studio.running:run_policy"
-VERIFY = "celosia.studio.running:verify_release"
+RUN = "celosia.studio.runs:run_policy"
+Result = dict[str, object]
+"""Return value of a job: JSON data."""
+VERIFY = "celosia.studio.runs:verify_release"
 
 
-def run_policy(project: Project, tell: Progress, version: str) -> dict[str, Any]:
-    """Run the policy of that version; its text was laid where the results go. The guard may stop it."""
+def run_policy(project: Project, progress: Progress, version: str) -> Result:
+    """Run the policy stored in the result folder of ``version`` and return a summary, or the findings of the guard."""
     place = project.results(version)
     policy = project.policy((place / POLICY).read_text("utf-8"))
     output = policy.output.model_copy(update={"path": place / policy.output.path.name})
     begun = time.monotonic()
     try:
-        release = run(policy.model_copy(update={"output": output}), overwrite=True, progress=tell)
+        release = run(policy.model_copy(update={"output": output}), overwrite=True, progress=progress)
     except GuardError as refusal:
-        return {"stopped": str(refusal), "guard": [_sighting(each) for each in refusal.sightings]}
+        return {"stopped": str(refusal), "guard": [_sighting_spec(each) for each in refusal.sightings]}
     return {
         "holds": release.holds,
         "rows": release.certificate["release"]["rows"],
@@ -42,24 +43,24 @@ def run_policy(project: Project, tell: Progress, version: str) -> dict[str, Any]
 
 def verify_release(
     project: Project,
-    tell: Progress,
+    progress: Progress,
     version: str,
     certificate: str,
     record: str,
-    run: str,  # noqa: ARG001  (which run it verifies is read from the arguments of the job)
-) -> dict[str, Any]:
-    """Check the release of a run as a third party would, and repeat it from the original."""
+    run: str,  # noqa: ARG001  (pages find the verification of a run by this argument)
+) -> Result:
+    """Verify the release of a run as a third party would, and recompute it from the original."""
     place = project.results(version)
     policy = project.policy((place / POLICY).read_text("utf-8"))
-    tell("verify", 0.1)
+    progress("verify", 0.1)
     original = policy.input.path
     verification = verify(place / certificate, record=place / record, original=original)
     return {"verdict": verification.verdict, "checks": plain([check.spec() for check in verification.checks])}
 
 
 def start_run(project: Project, jobs: Jobs) -> Job:
-    """Start the full run of the policy as it is now."""
-    with project.alone():
+    """Start the full run of the current policy."""
+    with project.lock():
         jobs.refuse_second("run_policy")
         text, version = project.text, project.version
         project.policy(text)
@@ -71,11 +72,11 @@ def start_run(project: Project, jobs: Jobs) -> Job:
 
 
 def file_of(project: Project, job: Job, name: str) -> Path | None:
-    """A file of the release that a run made, by what it is: ``data``, ``certificate``, ``report``; none where gone."""
+    """Return a file of the release of a run: ``data``, ``certificate``, ``report`` …, or None if it is gone."""
     file = ((job.result or {}).get("files") or {}).get(name) if job.state == "done" else None
-    place = None if file is None else project.inside(f"results/{job.arguments['version']}/{file}")
+    place = None if file is None else project.resolve(f"results/{job.arguments['version']}/{file}")
     return place if place is not None and place.is_file() else None
 
 
-def _sighting(seen: Sighting) -> dict[str, Any]:
-    return {**seen.spec(), "stops": seen.stops, "advice": seen.advice}
+def _sighting_spec(sighting: Sighting) -> Result:
+    return {**sighting.spec(), "stops": sighting.stops, "advice": sighting.advice}

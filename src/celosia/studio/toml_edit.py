@@ -1,7 +1,7 @@
-"""Edits of a policy: from text to text, comments and everything unknown kept as they are.
+"""Edits of a policy text that keep comments, order and unknown keys.
 
-Each edit is a plain function; :meth:`celosia.studio.project.Project.change` checks what it makes before it is written.
-A place in the file is a path of keys and positions: ``("schema", "kinds", "age")``, ``("step", 0, "k")``.
+Each edit is a function from text to text; :meth:`celosia.studio.project.Project.change` validates the result. A place
+in the file is a sequence of keys and positions: ``("schema", "kinds", "age")``, ``("step", 0, "k")``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from celosia.data.schema import SINGLE, Role
@@ -17,6 +17,8 @@ from celosia.data.toml_text import inline, table
 from celosia.errors import InputError
 
 Place = Sequence[str | int]
+Table = dict[str, Any]
+"""A TOML table as plain data, such as a part with its parameters."""
 LISTS = {
     Role.IDENTIFIER: "identifiers",
     Role.QUASI: "quasi",
@@ -26,7 +28,7 @@ LISTS = {
 
 
 def get(text: str, place: Place, default: Any = None) -> Any:
-    """What stands at a place, as plain data.
+    """Return a copy of the value at a place, as plain data.
 
     >>> get('[schema]\\nquasi = ["age"]', ("schema", "quasi"))
     ['age']
@@ -41,15 +43,15 @@ def get(text: str, place: Place, default: Any = None) -> Any:
 
 
 @functools.lru_cache(maxsize=8)
-def _read(text: str) -> dict[str, Any]:
-    """The sections of a policy; a page asks for many of them."""
+def _read(text: str) -> Table:
+    """Return the parsed policy; cached, because one page reads many values."""
     return tomllib.loads(text)
 
 
-def put(text: str, place: Place, value: Any) -> str:
-    """Set a value; tables on the way are made where there are none.
+def set_value(text: str, place: Place, value: object) -> str:
+    """Set a value and create missing tables on its path.
 
-    >>> print(put('[input]\\npath = "a.csv" # mine\\n', ("schema", "quasi"), ["age"]), end="")
+    >>> print(set_value('[input]\\npath = "a.csv" # mine\\n', ("schema", "quasi"), ["age"]), end="")
     [input]
     path = "a.csv" # mine
     <BLANKLINE>
@@ -64,14 +66,14 @@ def put(text: str, place: Place, value: Any) -> str:
     if isinstance(last, str) and last in here and here[last] == value:
         return text
     if isinstance(last, str) and last not in here and hasattr(here, "add"):
-        _add(here, last, written)
+        _add_key(here, last, written)
     else:
         here[last] = written
     return tomlkit.dumps(document)
 
 
 def drop(text: str, place: Place) -> str:
-    """Take a value away; a table that is empty then goes too. What is not there changes nothing."""
+    """Delete a value and the tables that become empty; a missing value is no error."""
     import tomlkit
 
     if get(text, place) is None:
@@ -85,16 +87,16 @@ def drop(text: str, place: Place) -> str:
 
 
 def append(text: str, name: str | Place, entry: Any) -> str:
-    """Add an entry at the end of a list: a ``[[step]]``, a ``[[require]]``, one of ``("measure", "risks")``.
+    """Append an entry to a list such as ``[[step]]``, ``[[require]]`` or ``("measure", "risks")``.
 
     >>> append('[measure]\\nrisks = ["prosecutor"]\\n', ("measure", "risks"), {"use": "marketer"})
     '[measure]\\nrisks = ["prosecutor", {use = "marketer"}]\\n'
     """
     import tomlkit
 
-    place = _place(name)
+    place = _as_place(name)
     if get(text, place) is None and len(place) > 1:
-        return put(text, place, [entry])
+        return set_value(text, place, [entry])
     document = tomlkit.parse(text)
     listed: Any = document.get(place[0]) if len(place) == 1 else _parent(document, place)[place[-1]]
     if listed is None:
@@ -104,29 +106,29 @@ def append(text: str, name: str | Place, entry: Any) -> str:
     return tomlkit.dumps(document)
 
 
-def replace(text: str, name: str | Place, position: int, entry: Any) -> str:
-    """Give an entry of a list other parameters; those that stay keep their line and its comment."""
+def replace(text: str, name: str | Place, position: int, entry: Mapping[str, Any]) -> str:
+    """Replace the parameters of a list entry; unchanged ones keep their line and comment."""
     import tomlkit
 
     document = tomlkit.parse(text)
-    listed = _listed(document, name)
+    listed = _entries(document, name)
     _check(listed, name, position)
-    there = listed[position]
-    if not isinstance(there, tomlkit.items.Table):
+    old = listed[position]
+    if not isinstance(old, tomlkit.items.Table):
         listed[position] = inline(entry)
         return tomlkit.dumps(document)
-    for key in [key for key in there if key not in entry]:
-        del there[key]
+    for key in [key for key in old if key not in entry]:
+        del old[key]
     for key, value in entry.items():
-        if key not in there:
-            there.add(key, inline(value))
-        elif there[key] != value:
-            there[key] = inline(value)
+        if key not in old:
+            old.add(key, inline(value))
+        elif old[key] != value:
+            old[key] = inline(value)
     return tomlkit.dumps(document)
 
 
 def remove(text: str, name: str | Place, position: int) -> str:
-    """Take an entry out of a list."""
+    """Remove an entry from a list."""
     return reorder(text, name, [i for i in range(_length(text, name)) if i != position])
 
 
@@ -139,11 +141,11 @@ def move(text: str, name: str | Place, position: int, target: int) -> str:
 
 
 def reorder(text: str, name: str | Place, order: Iterable[int]) -> str:
-    """The entries of a list in another order; those that are not named go."""
+    """Return the policy with the entries of a list in another order; positions that are not listed are removed."""
     import tomlkit
 
     document = tomlkit.parse(text)
-    place, entries = _place(name), list(_listed(document, name))
+    place, entries = _as_place(name), list(_entries(document, name))
     chosen = []
     for i in order:
         _check(entries, name, i)
@@ -160,7 +162,7 @@ def reorder(text: str, name: str | Place, order: Iterable[int]) -> str:
 
 
 def set_role(text: str, column: str, role: str) -> str:
-    """Give a column one role and no other; an empty one leaves it out of the release.
+    """Assign one role to a column; an empty role leaves it out of the release.
 
     >>> text = '[schema]\\nquasi = ["age", "zip"]\\n'
     >>> get(set_role(text, "zip", "sensitive"), ("schema",))
@@ -169,7 +171,7 @@ def set_role(text: str, column: str, role: str) -> str:
     for role_key in LISTS.values():
         names = get(text, ("schema", role_key), [])
         if column in names:
-            text = _without(text, ("schema", role_key), names.index(column))
+            text = _remove_from_list(text, ("schema", role_key), names.index(column))
     for single in map(str, SINGLE):
         if get(text, ("schema", single)) == column:
             text = drop(text, ("schema", single))
@@ -178,17 +180,17 @@ def set_role(text: str, column: str, role: str) -> str:
             text = drop(text, ("schema", facts, column))
         return text
     if role in map(str, SINGLE):
-        return put(text, ("schema", role), column)
+        return set_value(text, ("schema", role), column)
     key = LISTS.get(Role(role))
-    return _with(text, ("schema", str(key)), column)
+    return _add_to_list(text, ("schema", str(key)), column)
 
 
-def _with(text: str, place: Place, value: str) -> str:
-    """Add a value to a list; one line per value, where it is written so."""
+def _add_to_list(text: str, place: Place, value: str) -> str:
+    """Add a value to a list, on a line of its own if the list is written that way."""
     import tomlkit
 
     if get(text, place) is None:
-        return put(text, place, [value])
+        return set_value(text, place, [value])
     document = tomlkit.parse(text)
     listed: Any = _parent(document, place)[place[-1]]
     if "\n" in listed.as_string():
@@ -198,7 +200,7 @@ def _with(text: str, place: Place, value: str) -> str:
     return tomlkit.dumps(document)
 
 
-def _without(text: str, place: Place, position: int) -> str:
+def _remove_from_list(text: str, place: Place, position: int) -> str:
     import tomlkit
 
     document = tomlkit.parse(text)
@@ -209,24 +211,24 @@ def _without(text: str, place: Place, position: int) -> str:
     return tomlkit.dumps(document)
 
 
-def _add(here: Any, key: str, written: Any) -> None:
-    """Add a key to a table before its inner tables: after them it would belong to the last of those."""
+def _add_key(here: Any, key: str, value: object) -> None:
+    """Add a key to a table before its subtables: after them it would belong to the last subtable."""
     import tomlkit
 
     inner = [name for name, each in here.items() if isinstance(each, tomlkit.items.Table | tomlkit.items.AoT)]
     if not inner or isinstance(here, tomlkit.items.InlineTable):
-        here.add(key, written)
+        here.add(key, value)
         return
-    taken = [(name, here[name]) for name in inner]
+    tables = [(name, here[name]) for name in inner]
     for name in inner:
         here.remove(name)
-    here.add(key, written)
-    for name, each in taken:
+    here.add(key, value)
+    for name, each in tables:
         here.add(name, each)
 
 
 def _parent(document: Any, place: Place) -> Any:
-    """The table or list in which a place lies."""
+    """Return the table or list that contains a place; create missing tables."""
     import tomlkit
 
     here = document
@@ -240,20 +242,20 @@ def _parent(document: Any, place: Place) -> Any:
     return here
 
 
-def _place(name: str | Place) -> Place:
+def _as_place(name: str | Place) -> Place:
     return (name,) if isinstance(name, str) else name
 
 
-def _listed(document: Any, name: str | Place) -> Any:
-    place = _place(name)
+def _entries(document: Any, name: str | Place) -> Any:
+    place = _as_place(name)
     here = _parent(document, place)
     return here.get(place[-1], [])
 
 
 def _length(text: str, name: str | Place) -> int:
-    return len(get(text, _place(name), []))
+    return len(get(text, _as_place(name), []))
 
 
 def _check(listed: Sequence[Any], name: str | Place, position: int) -> None:
     if not 0 <= position < len(listed):
-        raise InputError(f"there is no {_place(name)[-1]} {position + 1}.")
+        raise InputError(f"there is no {_as_place(name)[-1]} {position + 1}.")

@@ -1,9 +1,9 @@
-"""What a form of the page says, as the hierarchy that a policy writes."""
+"""Conversion between the forms of the page and hierarchies."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from celosia.errors import ParameterError
@@ -16,87 +16,87 @@ from celosia.studio import forms
 from celosia.studio.pages.hierarchies.tree import Forest
 from celosia.studio.pages.hierarchies.view import Values, breaks_of
 
-BY_HAND = {"intervals": "breaks", "prefixes": "masked", "dates": "units"}
-"""The parameter of a builder that has controls of its own on the page."""
+CONTROLS = {"intervals": "breaks", "prefixes": "masked", "dates": "units"}
+"""Parameter of a builder that has its own controls on the page."""
 UNITS = ("day", "month", "quarter", "year", "decade")
 
 
-def draft(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """The hierarchy that a form describes; buttons of the form may have added or removed an entry of its list.
+def read_form(sent: forms.Submitted) -> forms.Parameters:
+    """Return the hierarchy of a submitted form; its buttons ``add`` and ``remove`` change the list of entries.
 
-    >>> draft({"use": "intervals", "breaks": ["30", "50"], "count": "2", "add": "1"})
+    >>> read_form({"use": "intervals", "breaks": ["30", "50"], "count": "2", "add": "1"})
     {'use': 'intervals', 'breaks': [30, 40, 50], 'count': 2}
-    >>> draft({"use": "prefixes", "masked": ["2", "3"], "remove": "0"})
+    >>> read_form({"use": "prefixes", "masked": ["2", "3"], "remove": "0"})
     {'use': 'prefixes', 'masked': [3]}
     """
     use = str(sent.get("use", ""))
     fields = dict(sent)
-    own = BY_HAND.get(use)
+    own = CONTROLS.get(use)
     if own is not None:
-        held = fields.get(own, [])
-        listed = [held] if isinstance(held, str) else list(held)
-        entries: list[Any] = [entry for i, entry in enumerate(listed) if entry and str(i) != fields.get("remove")]
+        given = fields.get(own, [])
+        texts = [given] if isinstance(given, str) else list(given)
+        entries: list[Any] = [entry for i, entry in enumerate(texts) if entry and str(i) != fields.get("remove")]
         if own != "units":
-            entries = _grown(sorted(_numbers(entries)), whole=use == "prefixes", more="add" in fields)
+            entries = _with_added(sorted(_numbers(entries)), whole=use == "prefixes", more="add" in fields)
         fields[own] = ", ".join(map(str, entries))
-        if use == "intervals" and entries:  # breaks that were set by hand stand alone
+        if use == "intervals" and entries:  # breaks exclude the other ways to define ranges
             fields |= {"width": "", "bins": "", "quantiles": "", "origin": ""}
     return {"use": use, **forms.read(find("hierarchy", use), fields)}
 
 
-def listed(values: Values, chosen: Hierarchy) -> list[str]:
-    """What the controls of their own begin with: breaks, hidden characters, units of time."""
-    own = BY_HAND.get(chosen.name)
+def initial_entries(values: Values, chosen: Hierarchy) -> list[str]:
+    """Return the current entries of the controls: breaks, hidden characters or units of time."""
+    own = CONTROLS.get(chosen.name)
     if own is None:
         return []
     if isinstance(chosen, Intervals):
         return [f"{value:g}" for value in breaks_of(values, chosen)]
-    given = [str(value) for value in getattr(chosen, own)]
-    if given or own == "units":
-        return given
+    entries = [str(value) for value in getattr(chosen, own)]
+    if entries or own == "units":
+        return entries
     longest = max((len(text) for text in values.texts), default=1)
     return [str(hidden) for hidden in range(1, longest, max(1, getattr(chosen, "step", 1)))]
 
 
-def fields_of(chosen: Hierarchy, columns: Sequence[str]) -> list[forms.Field]:
-    """The other parameters of a builder, as the catalogue describes them."""
-    skipped = {BY_HAND.get(chosen.name), "tree", "rows", "path"}
+def remaining_fields(chosen: Hierarchy, columns: Sequence[str]) -> list[forms.Field]:
+    """Return the form fields of the other parameters of a builder."""
+    skipped = {CONTROLS.get(chosen.name), "tree", "rows", "path"}
     spec = {key: value for key, value in chosen.spec().items() if key not in skipped}
-    return [field for field in forms.form(type(chosen), spec, columns) if field.name not in skipped]
+    return [field for field in forms.fields(type(chosen), spec, columns) if field.name not in skipped]
 
 
-def forest(values: Values, chosen: Hierarchy) -> Forest:
-    """The tree of a hierarchy, whatever builds it."""
+def build_forest(values: Values, chosen: Hierarchy) -> Forest:
+    """Return the tree of any hierarchy over the values of a column."""
     counts = dict(zip(values.texts, values.counts.tolist(), strict=True))
     if isinstance(chosen, Tree):
         return Forest.of(chosen.tree, counts)
     return Forest.of_levels(chosen.levels(values.texts, values.counts.tolist(), values.name), counts)
 
 
-def shows_tree(chosen: Hierarchy) -> bool:
-    """Whether the values are moved by hand: a tree, or a table of levels."""
+def has_tree(chosen: Hierarchy) -> bool:
+    """Return whether the hierarchy is edited as a tree: a tree, or a table of levels."""
     return isinstance(chosen, Tree | LevelTable)
 
 
-def changed(before: Forest, sent: Mapping[str, Any]) -> Forest:
-    """The tree after what the form asks for."""
-    held = sent.get("place", [])
-    places = [held] if isinstance(held, str) else list(held)
+def apply_action(before: Forest, sent: forms.Submitted) -> Forest:
+    """Return the tree after the action of a form: group, cover, rename, dissolve or move."""
+    ticked = sent.get("place", [])
+    places = [ticked] if isinstance(ticked, str) else list(ticked)
     name, under = str(sent.get("name", "")), str(sent.get("under", ""))
     match sent.get("do"):
         case "group":
-            return before.grouped(places, name)
+            return before.group(places, name)
         case "cover":
-            return before.covering()
+            return before.cover()
         case "rename" | "dissolve" | "move" if not places:
-            raise ParameterError("tree: tick what you mean first.")
+            raise ParameterError("tree: tick at least one value or group first.")
         case "rename":
-            return before.renamed(_only(places), name)
+            return before.rename(_only(places), name)
         case "dissolve":
-            return before.dissolved(_only(places))
+            return before.dissolve(_only(places))
         case "move":
-            return before.moved(places, under)
-    raise ParameterError("tree: say what to do: group, move, rename, dissolve or cover.")
+            return before.move(places, under)
+    raise ParameterError("tree: choose an action: group, move, rename, dissolve or cover.")
 
 
 def _only(places: Sequence[str]) -> str:
@@ -115,8 +115,8 @@ def _numbers(entries: Sequence[str]) -> list[float]:
     return list(dict.fromkeys(numbers))
 
 
-def _grown(numbers: list[float], *, whole: bool, more: bool) -> list[int | float]:
-    """The numbers, whole ones without a point, and with ``more`` one further: in the widest gap, or behind the last."""
+def _with_added(numbers: list[float], *, whole: bool, more: bool) -> list[int | float]:
+    """Return the numbers, and one more if ``more``: in the middle of the widest gap, or after the last."""
     if more and whole:
         numbers = [*numbers, (numbers[-1] if numbers else 0) + 1]
     elif more and len(numbers) > 1:

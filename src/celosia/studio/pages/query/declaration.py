@@ -1,4 +1,4 @@
-"""The declaration of a data set for the gateway, from a form: what may be asked about, and the budget that binds."""
+"""The declaration of a data set for the gateway, written from a form: queryable columns and the budget."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from celosia.errors import CelosiaError, InputError
 from celosia.gateway.commands import init
 from celosia.gateway.metadata import DatasetFacts
 from celosia.studio import forms
+from celosia.studio.forms import Parameters, Submitted
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from celosia.release.policy.policy import Policy
     from celosia.studio.project import Project
     from celosia.table import Table
@@ -25,9 +28,7 @@ READ = (".csv", ".parquet", ".pq")
 
 @dataclass(frozen=True)
 class ColumnDraft:
-    """A column as the form offers it. Bounds and values come from the policy only: what the data hold is no secret to
-    the owner, but what is declared here is public.
-    """
+    """A column in the form. Bounds and values come from the policy, never from the data: declarations are public."""
 
     name: str
     type: str
@@ -38,9 +39,9 @@ class ColumnDraft:
 
 
 def drafts(policy: Policy, data: Table) -> list[ColumnDraft]:
-    """The columns of the data; identifiers, and what only belongs to the file, are not offered."""
+    """Return the columns of the data; identifiers and columns such as weights are not offered by default."""
     schema = policy.schema
-    aside = {*schema.identifiers, schema.person, schema.household, schema.weight}
+    excluded = {*schema.identifiers, schema.person, schema.household, schema.weight}
     offered = []
     for name, kind in data.polars_types().items():
         if name not in data.schema:
@@ -48,11 +49,11 @@ def drafts(policy: Policy, data: Table) -> list[ColumnDraft]:
         column = data.schema[name]
         low, high = (f"{end:g}" for end in column.bounds) if column.bounds else ("", "")
         values = ", ".join(column.order or ())
-        offered.append(ColumnDraft(name, _type(kind), low, high, values, name not in aside))
+        offered.append(ColumnDraft(name, _type(kind), low, high, values, name not in excluded))
     return offered
 
 
-def _type(kind: Any) -> str:
+def _type(kind: pl.DataType) -> str:
     if kind.is_integer():
         return "integer"
     if kind.is_numeric():
@@ -61,8 +62,8 @@ def _type(kind: Any) -> str:
     return "boolean" if name == "Boolean" else "date" if name == "Date" else "text"
 
 
-def declaration(sent: Mapping[str, Any], policy: Policy, folder: Path) -> str:
-    """The declaration that a form says, as the text of a file; what is wrong with it is a sentence."""
+def declaration_text(sent: Submitted, policy: Policy, folder: Path) -> str:
+    """Return the TOML text of the declaration in a form; invalid input raises."""
     path = policy.input.path
     if path is None or path.suffix.lower() not in READ:
         raise InputError(
@@ -75,24 +76,24 @@ def declaration(sent: Mapping[str, Any], policy: Policy, folder: Path) -> str:
         if f"use-{i}" in sent or sent.get("person") == name
     }
     if not columns:
-        raise InputError("declare at least one column that may be asked about.")
-    facts: dict[str, Any] = {"source": str(path.resolve().relative_to(folder)), "columns": columns}
+        raise InputError("declare at least one column that may be queried.")
+    facts: Parameters = {"source": str(path.resolve().relative_to(folder)), "columns": columns}
     if sent.get("person"):
-        facts |= {"person": str(sent["person"]), "rows": forms.number(sent, "rows", 1, whole=True)}
+        facts |= {"person": str(sent["person"]), "rows": forms.read_number(sent, "rows", 1, whole=True)}
     name = str(sent.get("name", "")).strip()
-    data: dict[str, Any] = {"name": name, "epsilon": forms.number(sent, "epsilon")}
+    data: Parameters = {"name": name, "epsilon": forms.read_number(sent, "epsilon")}
     if str(sent.get("delta", "")).strip():
-        data["delta"] = forms.number(sent, "delta")
+        data["delta"] = forms.read_number(sent, "delta")
     data["tables"] = {"data": facts}
     DatasetFacts.of(data)
-    return _written(data)
+    return _toml_text(data)
 
 
 def declare(project: Project, text: str) -> None:
-    """Write the declaration and make its ledger; where the data do not fit it, nothing stays."""
+    """Write the declaration and create its ledger; remove the file again if the data do not fit."""
     place = project.folder / FILE
     if place.exists():
-        raise InputError(f"there is a declaration already: {FILE}. What it promised binds for good.")
+        raise InputError(f"there is a declaration already: {FILE}. Its budget is binding, so it stays.")
     from celosia.data.io.atomic import replaced
 
     with replaced(place, 0o600) as draft:
@@ -104,19 +105,19 @@ def declare(project: Project, text: str) -> None:
         raise
 
 
-def _names(sent: Mapping[str, Any]) -> list[str]:
+def _names(sent: Submitted) -> list[str]:
     names: list[str] = []
     while f"column-{len(names)}" in sent:
         names.append(str(sent[f"column-{len(names)}"]))
     return names
 
 
-def _column(sent: Mapping[str, Any], i: int) -> dict[str, Any]:
+def _column(sent: Submitted, i: int) -> Parameters:
     kind = str(sent.get(f"type-{i}", "text"))
-    facts: dict[str, Any] = {"type": kind}
+    facts: Parameters = {"type": kind}
     low, high = (str(sent.get(f"{end}-{i}", "")).strip() for end in ("low", "high"))
     if kind in ("integer", "number") and (low or high):
-        facts["bounds"] = [forms.number(sent, f"low-{i}"), forms.number(sent, f"high-{i}")]
+        facts["bounds"] = [forms.read_number(sent, f"low-{i}"), forms.read_number(sent, f"high-{i}")]
     values = [value.strip() for value in str(sent.get(f"categories-{i}", "")).split(",") if value.strip()]
     if values and kind in ("integer", "text"):
         if kind == "integer" and not all(value.lstrip("-").isdigit() for value in values):
@@ -125,7 +126,7 @@ def _column(sent: Mapping[str, Any], i: int) -> dict[str, Any]:
     return facts
 
 
-def _written(data: Mapping[str, Any]) -> str:
+def _toml_text(data: Mapping[str, Any]) -> str:
     import tomlkit
 
     document = tomlkit.document()
