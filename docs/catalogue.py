@@ -19,7 +19,7 @@ FAMILIES = {
     "method": {
         "coding": "Recode, round and mask values",
         "suppression": "Leave out columns, records or cells",
-        "generalisation": "Make values coarser, or cut the link between them",
+        "generalisation": "Generalise values, or remove the link between them",
         "microaggregation": "Give near records common values",
         "noise": "Add noise to numbers",
         "swapping": "Exchange values between records",
@@ -50,7 +50,7 @@ FAMILIES = {
 PAGE = """\
 # The catalogue
 
-Every part by what it is for: {count} in all. [Which method when?](../choose.md) helps to decide; each name leads to its formula, its
+Every part by what it is for: {count} in all. [Choose a method](../choose.md) helps to decide; each name leads to its formula, its
 parameters and an example.
 
 {body}
