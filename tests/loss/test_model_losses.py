@@ -8,7 +8,7 @@ import pytest
 
 import celosia
 from celosia.errors import NotApplicable, UnknownName
-from celosia.loss.bases.learning import lesson, tree
+from celosia.loss.bases.training_data import hold_out, rpart_tree
 from celosia.loss.numbers.probabilistic_loss import ProbabilisticLoss
 from celosia.loss.use.agreement import disagreement, interval_overlap, least_squares
 from celosia.loss.use.model_disagreement import ModelDisagreement, _gaps
@@ -40,7 +40,7 @@ def test_the_tree_of_the_worked_example():
     table = iris()
     x = table.numeric(["petal width", "sepal width"])
     y = table.column("species").to_numpy().astype(str)
-    model = tree(y, 0, regress=False).fit(x, y)
+    model = rpart_tree(y, 0, regress=False).fit(x, y)
     cuts = sorted(t for t, left in zip(model.tree_.threshold, model.tree_.children_left, strict=True) if left >= 0)
     assert cuts == pytest.approx([0.8, 1.75], abs=1e-6)
     # the third record lies outside the range of the data; columns M', M'' hang on unknown random draws
@@ -119,7 +119,7 @@ def test_the_forest_is_one_of_fifty_trees_with_leaves_of_two(numbers):
     y = x.sum(axis=1) + rng.normal(size=120) if numbers else np.where(x[:, 0] + rng.normal(size=120) > 0, "u", "v")
     a = celosia.read(pl.DataFrame({"x": x[:, 0], "z": x[:, 1], "y": y}))
     b = a.identified().replace({"y": a.column("y").sample(120, shuffle=True, seed=1)})
-    data = lesson(a, b, "y", (), 0.3, 7)
+    data = hold_out(a, b, "y", (), 0.3, 7)
     kind = RandomForestRegressor if numbers else RandomForestClassifier
     trained = ((data.x, data.y), (data.x2, data.y2))
     told = [kind(50, min_samples_leaf=2, random_state=7).fit(u, v).predict(data.test) for u, v in trained]

@@ -16,7 +16,7 @@ from celosia.models.beta_likeness import BetaLikeness
 from celosia.models.delta_disclosure import DeltaDisclosure
 from celosia.models.delta_presence import DeltaPresence
 from celosia.models.k_anonymity import KAnonymity
-from celosia.models.k_map import KMap, accepted, required
+from celosia.models.k_map import KMap, largest_accepted_k, smallest_accepted_size
 from celosia.models.l_diversity import LDiversity
 from celosia.models.sample_uniqueness import SampleUniqueness
 from celosia.models.t_closeness import TCloseness
@@ -254,12 +254,16 @@ def test_a_population_must_contain_the_table():
 
 
 def test_estimated_k_map():
-    assert required(5, 30162 / 300_000, 0.01) == 5
-    assert required(5, 30162 / 317_000_000, 0.01) == 2
+    assert smallest_accepted_size(5, 30162 / 300_000, 0.01) == 5
+    assert smallest_accepted_size(5, 30162 / 317_000_000, 0.01) == 2
     sizes = np.arange(1, 30)
     for fraction in (0.001, 0.03, 0.5):
-        for size, largest in zip(sizes, accepted(sizes, fraction, 0.01), strict=True):
-            assert required(int(largest), fraction, 0.01) <= size < required(int(largest) + 1, fraction, 0.01)
+        for size, largest in zip(sizes, largest_accepted_k(sizes, fraction, 0.01), strict=True):
+            assert (
+                smallest_accepted_size(int(largest), fraction, 0.01)
+                <= size
+                < smallest_accepted_size(int(largest) + 1, fraction, 0.01)
+            )
     data = table({"age": [30, 30, 31]}, ["age"])
     assert KMap(k=2, size=1_000_000).value(data) == 1
     assert KMap(k=2, size=1_000_000).smallest_size_in(data.class_counts()) == 2

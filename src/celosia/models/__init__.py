@@ -1,4 +1,4 @@
-"""The model parts: each file holds one; all are found through the catalogue."""
+"""Models, imported on first use."""
 
 from celosia.parts import lazy_package
 

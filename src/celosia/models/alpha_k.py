@@ -42,23 +42,23 @@ class AlphaK(SearchHints, _SensitiveModel):
     examples: ClassVar = ({"k": 1}, {"k": 2, "column": "s"}, {"k": 5, "column": "o"})
 
     def bound(self) -> float:
-        """The largest allowed share."""
+        """Return the largest allowed share."""
         return self.alpha
 
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
-        """The largest share of a value in each class."""
+        """Return the largest share of a value in each class."""
         if len(counts.start) <= 1:
             return np.zeros(0)
         return np.maximum.reduceat(counts.share, counts.start[:-1])
 
     def judge(self, classes: ClassCounts, scores: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
-        """Whether each class is large and mixed enough."""
+        """Return whether each class is large and mixed enough."""
         return super().judge(classes, scores) & (classes.size >= self.k)
 
     def smallest_size(self) -> int:
-        """Exactly k."""
+        """Return k."""
         return self.k
 
     def conditions(self) -> tuple[Condition, ...]:
-        """The largest share and the smallest class."""
+        """Return the largest share and the smallest class."""
         return (*super().conditions(), Condition("k", "at least", self.k))

@@ -41,11 +41,11 @@ class AverageRisk(SearchHints, BoundedByRows, Model):
     examples: ClassVar = ({}, {"highest": 0.4}, {"highest": 0.5, "share": 0.25})
 
     def bound(self) -> float:
-        """The largest allowed average."""
+        """Return the largest allowed average."""
         return self.risk
 
     def score(self, classes: ClassCounts) -> float:
-        """The average risk over the records that are not suppressed; 0 without records."""
+        """Return the average risk over the records that are not suppressed; 0 without records."""
         held = classes.held
         return float((held / classes.size).sum() / held.sum()) if len(classes) else 0.0
 
@@ -59,7 +59,7 @@ class AverageRisk(SearchHints, BoundedByRows, Model):
         return Verdict(verdict.value, verdict.holds and bool(high <= self.share * classes.held.sum()))
 
     def conditions(self) -> tuple[Condition, ...]:
-        """The average, and the share of records at high risk where one counts as high."""
+        """Return the average, and the share of records at high risk where one counts as high."""
         if self.highest is None:
             return super().conditions()
         high = Condition("share of records above {beyond}", "at most", self.share, self.highest)

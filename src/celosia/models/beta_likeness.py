@@ -41,11 +41,11 @@ class BetaLikeness(SearchHints, ComparesWithInput, _SensitiveModel):
     examples: ClassVar = ({}, {"column": "s", "enhanced": True})
 
     def bound(self) -> float:
-        """The largest allowed relative gain."""
+        """Return the largest allowed relative gain."""
         return self.beta
 
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
-        """The largest relative gain in each class; 0 when no value gains."""
+        """Return the largest relative gain in each class; 0 when no value gains."""
         if len(counts.start) <= 1:
             return np.zeros(0)
         q = counts.baseline[counts.value]
@@ -56,11 +56,11 @@ class BetaLikeness(SearchHints, ComparesWithInput, _SensitiveModel):
         return np.maximum(np.maximum.reduceat(gain, counts.start[:-1]), 0.0)
 
     def least_removed(self, classes: ClassCounts) -> NDArray[np.int64]:
-        """Records that must leave each class at least, here and at every finer level, for its gains to be small."""
+        """Return how many records each class must lose at least, here and at every finer level, for small gains."""
         from celosia.kernels.grouping.removal import removed_for_caps
 
         out = np.zeros(len(classes), dtype=np.int64)
-        for counts in self.counted(classes):
+        for counts in self.value_counts(classes):
             gain = np.full(len(counts.baseline), self.beta)
             if self.enhanced:
                 with np.errstate(divide="ignore"):

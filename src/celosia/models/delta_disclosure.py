@@ -38,11 +38,11 @@ class DeltaDisclosure(ComparesWithInput, _SensitiveModel):
     examples: ClassVar = ({}, {"column": "v"})
 
     def bound(self) -> float:
-        """The bound of the logarithm."""
+        """Return the bound of the logarithm."""
         return self.delta
 
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
-        """The largest logarithm in each class."""
+        """Return the largest logarithm in each class."""
         if len(counts.start) <= 1:
             return np.zeros(0)
         with np.errstate(divide="ignore"):
@@ -50,5 +50,5 @@ class DeltaDisclosure(ComparesWithInput, _SensitiveModel):
         return np.asarray(np.maximum.reduceat(gain, counts.start[:-1]).round(12), dtype=np.float64)
 
     def conditions(self) -> tuple[Condition, ...]:
-        """The strict bound."""
+        """Return the strict bound."""
         return (Condition(self.symbol, "less than", self.delta),)

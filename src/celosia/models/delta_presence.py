@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class DeltaPresence(SearchHints, CountsPopulation, Model):
-    r"""From the release nobody learns with high certainty whether a person of the population is in it.
+    r"""The chance that a person of the population is in the release lies between two bounds.
 
     .. math:: \delta_{\min} \le \frac{|E|}{F_E} \le \delta_{\max}
 
@@ -44,21 +44,21 @@ class DeltaPresence(SearchHints, CountsPopulation, Model):
 
     @property
     def scope(self) -> Literal["class", "file"]:  # type: ignore[override]
-        """With a lower bound, whoever of the population is in no class counts too: the file is judged as a whole."""
+        """Unit of judgement: with a lower bound, which people of the population without a class violate, the file."""
         return "file" if self.lowest > 0 else "class"
 
     @model_validator(mode="after")
-    def _ordered(self) -> DeltaPresence:
+    def _bounds_in_order(self) -> DeltaPresence:
         if self.lowest > self.highest:
             raise ValueError(f"delta-presence: lowest ({self.lowest:g}) must not exceed highest ({self.highest:g}).")
         return self
 
     def bound(self) -> float:
-        """The largest allowed presence."""
+        """Return the largest allowed presence."""
         return self.highest
 
     def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
-        """The share of its population class that each class is."""
+        """Return the share of its population class that each class is."""
         if classes.population is None:
             raise ParameterError("delta-presence: the classes were counted without the population table.")
         return np.asarray(classes.size / np.maximum(classes.population, 1), dtype=np.float64)
@@ -69,11 +69,11 @@ class DeltaPresence(SearchHints, CountsPopulation, Model):
         return np.asarray((scores >= self.lowest) & (scores <= self.highest), dtype=np.bool_)
 
     def measure(self, classes: ClassCounts) -> Verdict:
-        """Whether every class lies between the bounds; with a lower one, nobody of the population is in no class."""
+        """Return whether every class lies between the bounds; a lower one requires a class for the whole population."""
         within = bool(self.judge(classes).all())
         return Verdict(self.score(classes), within and (self.lowest == 0 or classes.outside == 0))
 
     def conditions(self) -> tuple[Condition, ...]:
-        """The upper bound, and the lower one where there is one."""
+        """Return the upper bound, and the lower one where there is one."""
         lower = (Condition(self.symbol, "at least", self.lowest),) if self.lowest > 0 else ()
         return (*super().conditions(), *lower)

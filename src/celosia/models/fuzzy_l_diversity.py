@@ -1,4 +1,4 @@
-"""Fuzzy l-diversity: how many sensitive values the cells of a fuzzy coding hold."""
+"""Fuzzy l-diversity: number of sensitive values in the cells of a fuzzy coding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.histogram import group
-from celosia.models.bases.fuzzy_model import _FuzzyModel, once, record_frame
+from celosia.models.bases.fuzzy_model import _FuzzyModel, merge_persons, record_frame
 from celosia.models.l_diversity import LDiversity
 from celosia.parts import Column
 
@@ -27,14 +27,14 @@ class FuzzyLDiversity(_FuzzyModel):
 
     .. math:: l(T) = \min_i |\{s: \exists x \text{ with } s,\ \mu_{Q_i}(x) \ge \tfrac12\}|
 
-    Cells that no record has a degree of one half in are left out. :meth:`records` gives the attacker's posterior
+    Cells in which no record has a degree of one half are left out. :meth:`records` gives the intruder's posterior
     belief in each record's own value,
 
     .. math:: \beta(q, s, T^*) = \frac{g(s)}{\sum_{s'} g(s')}, \quad
               g(s) = \frac{\sum_i \mu_{Q_i}(q) |Q_i \cap s| \cdot f(s \mid q)}{\sum_i \mu_{Q_i}(q) f(s \mid Q_i)}
 
     with σ-counts; ``counting="count"`` uses whole counts :math:`\#`, as published, which are not additive when
-    degrees tie at one half. The attacker knows :math:`f(s \mid q)`, the shares among the records with exactly the same
+    degrees tie at one half. The intruder knows :math:`f(s \mid q)`, the shares among the records with exactly the same
     quasi-identifiers. With a declared person column persons are counted, each once per value. With several sensitive
     columns the value is the smallest. A missing sensitive value is no further value. It fails against skewed or
     similar values, as l-diversity does. Reference: Quirós (2013), master's thesis, University of Oviedo.
@@ -50,7 +50,7 @@ class FuzzyLDiversity(_FuzzyModel):
     l: int = Field(ge=1, description="smallest allowed number of values")
     column: Column | None = Field(default=None, description="the sensitive column; all declared ones when not given")
     counting: Literal["sigma", "count"] = Field(
-        default="sigma", description="how records are counted in the posterior: sums of degrees, or whole counts"
+        default="sigma", description="counts in the posterior: sums of degrees, or whole counts"
     )
 
     symbol: ClassVar[str] = "l"
@@ -61,21 +61,21 @@ class FuzzyLDiversity(_FuzzyModel):
     )
 
     def crisp(self) -> Model:
-        """Distinct values."""
+        """Return the model of distinct values."""
         return LDiversity(l=self.l, column=self.column)
 
     def bound(self) -> float:
-        """The smallest allowed number of values."""
+        """Return the smallest allowed number of values."""
         return self.l
 
     def counted_columns(self) -> tuple[str | None, ...]:
-        """The column, or all sensitive ones."""
+        """Return the column, or all sensitive ones."""
         return (self.column,)
 
     def measured_value(self, table: Table) -> float:
-        """The smallest number of values that a cell holds; infinite without any cell."""
-        held = [d[d > 0] for d in self._diversities(table).values()]
-        return min((float(d.min()) for d in held if d.size), default=math.inf)
+        """Return the smallest number of values that a cell holds; infinite without any cell."""
+        diversities = [d[d > 0] for d in self._diversities(table).values()]
+        return min((float(d.min()) for d in diversities if d.size), default=math.inf)
 
     def classes(self, table: Table) -> pl.DataFrame:
         """One row per cell: names, σ-count, whole count, number of values, and whether it holds one value only."""
@@ -84,14 +84,14 @@ class FuzzyLDiversity(_FuzzyModel):
         return self.cell_frame(self.table_cells(table), l=least, homogeneous=least == 1)
 
     def records(self, table: Table) -> pl.DataFrame:
-        """The posterior belief in each record's own value, one column per sensitive column; null when suppressed."""
+        """Return the posterior belief in each record's own value, by sensitive column; null when suppressed."""
         columns = table.schema.need_sensitive(self.column)
         return record_frame(
             table, {f"posterior {name}": self._posterior(table, self.table_sensitive(table, name)) for name in columns}
         )
 
     def _diversities(self, table: Table) -> dict[str, NDArray[np.int64]]:
-        """For each sensitive column: the number of values per cell, groups × fuzzy cells."""
+        """Return for each sensitive column the number of values per cell, groups × fuzzy cells."""
         from celosia.kernels.fuzzy.sets import TOLERANCE
 
         cells = self.table_cells(table)
@@ -122,9 +122,9 @@ class FuzzyLDiversity(_FuzzyModel):
             values, local = np.unique(sensitive.codes[rows], return_inverse=True)
             own = None if persons is None else persons[rows]
             # a person counts once per cell and value, with the highest degree, and once among those who look the same
-            degrees, stands = once(mu, None if own is None else own * len(values) + local)
+            degrees, stands = merge_persons(mu, None if own is None else own * len(values) + local)
             counts = cell_counts(degrees, local[stands], len(values), self.counting)
-            totals = count(once(mu, own)[0]).astype(float) if self.counting == "count" else None
+            totals = count(merge_persons(mu, own)[0]).astype(float) if self.counting == "count" else None
             apart = None if own is None else group([alike[rows], own, local])[0]
             result[rows] = own_posterior(mu, alike[rows], local, counts, totals, apart)
         return result

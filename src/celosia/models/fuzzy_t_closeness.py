@@ -1,4 +1,4 @@
-"""Fuzzy t-closeness: how far the mixture of cells that describes an individual is from the whole table."""
+"""Fuzzy t-closeness: distance of the mixture of cells of an individual from the whole table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError, SchemaError
-from celosia.models.bases.fuzzy_model import _FuzzyModel, once, record_frame
+from celosia.models.bases.fuzzy_model import _FuzzyModel, merge_persons, record_frame
 from celosia.models.t_closeness import TCloseness
 from celosia.parts import BoundsBestClass, Column, ComparesWithInput
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
-    r"""What the cells tell about the sensitive column of any individual is near what the whole table tells.
+    r"""The distribution of the sensitive column that the cells imply for any individual is near that of the table.
 
     .. math:: t(T) = \max_x D[P_x, Q], \qquad P_x = \sum_i \mu_{Q_i}(x) P_i
 
@@ -77,29 +77,29 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         return self
 
     def crisp(self) -> Model:
-        """The same distance."""
+        """Return t-closeness with the same distance."""
         return TCloseness(t=self.t, column=self.column, distance=self.distance)
 
     def protects(self) -> bool:
-        """The smallest distance says nothing about the other classes."""
+        """Return whether every class is bounded: the smallest distance does not bound the others."""
         return self.aggregate == "max"
 
     def bound(self) -> float:
-        """The largest allowed distance."""
+        """Return the largest allowed distance."""
         return self.t
 
     def counted_columns(self) -> tuple[str | None, ...]:
-        """The column, or all sensitive ones."""
+        """Return the column, or all sensitive ones."""
         return (self.column,)
 
     def measured_value(self, table: Table) -> float:
-        """The largest (or smallest) distance of an individual, the worst over the columns; 0 without any record."""
+        """Return the largest (or smallest) distance of an individual, the worst over the columns; 0 without records."""
         pick = np.max if self.aggregate == "max" else np.min
         distances = [self._distances(table, column) for column in table.schema.need_sensitive(self.column)]
         return max((float(pick(d)) for d in distances if d.size), default=0.0)
 
     def records(self, table: Table) -> pl.DataFrame:
-        """The distance of each record, one column per sensitive column; null when suppressed."""
+        """Return the distance of each record, one column per sensitive column; null when suppressed."""
         columns = table.schema.need_sensitive(self.column)
         return record_frame(table, {f"t {name}": self._distances(table, name) for name in columns})
 
@@ -110,7 +110,7 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         for column in table.schema.need_sensitive(self.column):
             sensitive = self.table_sensitive(table, column)
             for number, rows, mu in cells.blocks():
-                own = np.abs(self._mapped(table, mu, sensitive, rows)).sum(axis=1)
+                own = np.abs(self._distance_map(table, mu, sensitive, rows)).sum(axis=1)
                 worst[number] = np.maximum(worst[number], own)
         return self.cell_frame(cells, t=np.round(worst, 12))
 
@@ -120,13 +120,13 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         cells, sensitive = self.table_cells(table), self.table_sensitive(table, column)
         result = np.zeros(len(cells.group))
         for _, rows, mu in cells.blocks():
-            result[rows] = individual_distances(mu, self._mapped(table, mu, sensitive, rows))
+            result[rows] = individual_distances(mu, self._distance_map(table, mu, sensitive, rows))
         return np.round(result, 12)  # 3/8 must be at most 0.375 whatever the last bit
 
-    def _mapped(
+    def _distance_map(
         self, table: Table, mu: NDArray[np.float64], sensitive: Sensitive, rows: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The map of each cell's difference to the input table; see :mod:`celosia.kernels.fuzzy.closeness`.
+        """Return the map of each cell's difference to the input table; see :mod:`celosia.kernels.fuzzy.closeness`.
 
         A person counts once per cell and value, with the highest degree.
         """
@@ -136,7 +136,7 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         codes, persons = sensitive.codes[rows].astype(np.int64), table.persons()
         if persons is not None:
             pair = persons[table.classes.members][rows].astype(np.int64) * sensitive.width + codes
-            mu, kept = once(mu, pair)
+            mu, kept = merge_persons(mu, pair)
             codes = codes[kept]
         gaps = shares(cell_counts(mu, codes, sensitive.width, self.counting)) - sensitive.share()
         if self.distance == "equal":

@@ -41,21 +41,21 @@ class KAnonymity(SearchHints, SmallestCount, BoundedByRows, Model):
     rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at most"  # a class has no more persons than rows
 
     def bound(self) -> float:
-        """The smallest allowed class size."""
+        """Return the smallest allowed class size."""
         return self.k
 
     def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
-        """The size of each class."""
+        """Return the size of each class."""
         return classes.size.astype(np.float64)
 
     def smallest_size(self) -> int:
-        """Exactly k."""
+        """Return k."""
         return self.k
 
     def smallest_count(self) -> Literal["members", "values"] | None:
-        """Members."""
+        """Return the unit of the count: members."""
         return "members"
 
     def is_size_only(self) -> bool:
-        """Only sizes matter."""
+        """Return true: only sizes matter."""
         return True

@@ -27,7 +27,7 @@ class KMap(SearchHints, CountsPopulation, Model):
     .. math:: f \ge \min(k, c + 2), \qquad c = \min\{c : P[\mathrm{Poisson}(k n / N) \le c] \ge 1 - \alpha\}
 
     so that a population class below ``k`` would seldom look like it. The value is then the largest ``k`` that is
-    accepted. The estimate trusts that the table is a simple random sample. References: El Emam & Dankar (2008).
+    accepted. The estimate assumes that the table is a simple random sample. References: El Emam & Dankar (2008).
 
     >>> import polars as pl, celosia
     >>> schema = celosia.Schema.of(quasi=["age"])
@@ -56,7 +56,7 @@ class KMap(SearchHints, CountsPopulation, Model):
         return self
 
     def bound(self) -> float:
-        """The smallest allowed number of people."""
+        """Return the smallest allowed number of people."""
         return self.k
 
     def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
@@ -69,21 +69,21 @@ class KMap(SearchHints, CountsPopulation, Model):
             raise ParameterError(
                 f"k-map: size must be at least the {classes.total} people of the table, got {self.size}."
             )
-        return accepted(classes.size, classes.total / self.size, self.alpha)
+        return largest_accepted_k(classes.size, classes.total / self.size, self.alpha)
 
     def smallest_size_in(self, classes: ClassCounts) -> int:
-        """The class size that is accepted as k."""
-        return 1 if self.size is None else required(self.k, classes.total / self.size, self.alpha)
+        """Return the class size that is accepted as k."""
+        return 1 if self.size is None else smallest_accepted_size(self.k, classes.total / self.size, self.alpha)
 
     def is_size_only(self) -> bool:
-        """With the size of the population only, class sizes decide."""
+        """Return whether class sizes alone decide: with the size of the population only."""
         return self.size is not None
 
 
-def required(k: int, fraction: float, alpha: float) -> int:
-    """The class size that is accepted as ``k`` at a sampling fraction.
+def smallest_accepted_size(k: int, fraction: float, alpha: float) -> int:
+    """Return the class size that is accepted as ``k`` at a sampling fraction.
 
-    >>> required(5, 30162 / 300_000, 0.01), required(5, 30162 / 317_000_000, 0.01)
+    >>> smallest_accepted_size(5, 30162 / 300_000, 0.01), smallest_accepted_size(5, 30162 / 317_000_000, 0.01)
     (5, 2)
     """
     from scipy.stats import poisson
@@ -91,10 +91,10 @@ def required(k: int, fraction: float, alpha: float) -> int:
     return int(min(k, poisson.ppf(1 - alpha, k * fraction) + 2))
 
 
-def accepted(size: NDArray[np.int64], fraction: float, alpha: float) -> NDArray[np.float64]:
-    """The largest k as which each class size is accepted; never below the size itself.
+def largest_accepted_k(size: NDArray[np.int64], fraction: float, alpha: float) -> NDArray[np.float64]:
+    """Return the largest k as which each class size is accepted; never below the size itself.
 
-    >>> accepted(np.array([1, 2, 5]), 30162 / 300_000, 0.01).tolist()
+    >>> largest_accepted_k(np.array([1, 2, 5]), 30162 / 300_000, 0.01).tolist()
     [1.0, 2.0, 8.0]
     """
     from scipy.special import gammainccinv

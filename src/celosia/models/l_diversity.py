@@ -72,29 +72,29 @@ class LDiversity(SmallestCount, SearchHints, SeparateViews, BoundedByRows, _Sens
 
     @property
     def monotone_generalisation(self) -> bool:  # type: ignore[override]
-        """Entropy is concave and (c, l) is kept by unions; the corrected estimator promises nothing."""
+        """Whether coarser classes hold too: entropy is concave, unions keep (c, l); unknown for Grassberger's."""
         return not (self.variant == "entropy" and self.estimator == "grassberger")
 
     @property
     def monotone_suppression(self) -> bool:  # type: ignore[override]
-        """Further records never take a distinct value away, but they do skew a distribution."""
+        """Whether further records keep a class holding: they remove no distinct value, but skew a distribution."""
         return self.variant == "distinct"
 
     @property
     def rows_bound(self) -> Literal["at least", "at most"] | None:  # type: ignore[override]
-        """Persons have the distinct values that their rows have; shares may be anything."""
+        """Relation to the value for rows: persons have the distinct values of their rows; shares have no bound."""
         return "at most" if self.variant == "distinct" else None
 
     def smallest_count(self) -> Literal["members", "values"] | None:
-        """Values, where they are counted and no other column is a quasi-identifier."""
+        """Return the unit of the count: values, where they are counted under the quasi-identifiers of the schema."""
         return "values" if self.variant == "distinct" and self.others == "ignore" else None
 
     def bound(self) -> float:
-        """The smallest allowed diversity."""
+        """Return the smallest allowed diversity."""
         return self.l
 
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
-        """The diversity of each class."""
+        """Return the diversity of each class."""
         if self.variant == "distinct":
             return counts.distinct.astype(np.float64)
         if self.variant == "recursive":
@@ -126,7 +126,7 @@ class LDiversity(SmallestCount, SearchHints, SeparateViews, BoundedByRows, _Sens
         return pl.concat(blocks, how="diagonal")
 
     def views(self, table: Table) -> list[tuple[Table, tuple[str | None, ...]]]:
-        """The table itself; with ``others="quasi"`` once for each sensitive column, the others as quasi-identifiers."""
+        """Return the table itself; with ``others="quasi"`` one table per sensitive column, the others as quasi."""
         if self.others == "ignore":
             return [(table, self.counted_columns())]
         columns = table.schema.sensitive
@@ -137,7 +137,7 @@ class LDiversity(SmallestCount, SearchHints, SeparateViews, BoundedByRows, _Sens
 
 
 def entropy(start: Ints, count: Ints, estimator: Literal["shannon", "grassberger"] = "shannon") -> Floats:
-    r"""Entropy of the values of each class, in natural units.
+    r"""Return the entropy of the values of each class, in natural units.
 
     .. math:: H = -\sum_s p_s \ln p_s, \qquad
               H_G = G(N) - \frac1N \sum_s n_s G(n_s), \quad
@@ -158,7 +158,7 @@ def entropy(start: Ints, count: Ints, estimator: Literal["shannon", "grassberger
 
 
 def _g(n: NDArray[np.float64] | Ints) -> Floats:
-    """Grassberger's substitute of the logarithm."""
+    """Return Grassberger's substitute of the logarithm."""
     from scipy.special import digamma
 
     unique, place = np.unique(np.asarray(n, dtype=np.float64), return_inverse=True)
@@ -168,7 +168,7 @@ def _g(n: NDArray[np.float64] | Ints) -> Floats:
 
 
 def recursive(start: Ints, count: Ints, c: float) -> Ints:
-    r"""The largest *l* for which each class is recursively (c, l)-diverse; 1 when none above it is.
+    r"""Return the largest *l* for which each class is recursively (c, l)-diverse; 1 when none above it is.
 
     .. math:: r_1 < c\,(r_l + r_{l+1} + \dots + r_m), \qquad r_1 \ge r_2 \ge \dots \ge r_m
 

@@ -42,11 +42,11 @@ class PopulationUniqueness(Model):
     examples: ClassVar = ({"size": 100, "model": "zayatz"},)
 
     def bound(self) -> float:
-        """The largest allowed share."""
+        """Return the largest allowed share."""
         return self.share
 
     def score(self, classes: ClassCounts) -> float:
-        """The estimated share; 0 without records or sample uniques, not a number without an estimate."""
+        """Return the estimated share; 0 without records or sample uniques, not a number without an estimate."""
         from celosia.kernels.disclosure.uniqueness.population_uniqueness import ESTIMATORS
 
         if classes.members is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.models.bases.fuzzy_model import _FuzzyModel, once
+from celosia.models.bases.fuzzy_model import _FuzzyModel, merge_persons
 from celosia.models.k_anonymity import KAnonymity
 
 if TYPE_CHECKING:
@@ -60,15 +60,15 @@ class QAnonymity(_FuzzyModel):
     )
 
     def crisp(self) -> Model:
-        """Counted persons."""
+        """Return the model of counted persons."""
         return KAnonymity(k=self.q)
 
     def bound(self) -> float:
-        """The smallest allowed number of records."""
+        """Return the smallest allowed number of records."""
         return self.q
 
     def measured_value(self, table: Table) -> float:
-        """The largest Q that is possible enough; 1 if none is, infinite without any record."""
+        """Return the largest Q that is possible enough; 1 if none is, infinite without any record."""
         from celosia.kernels.fuzzy.anonymity import q_anonymity
 
         if not len(self.table_cells(table).group):
@@ -76,7 +76,7 @@ class QAnonymity(_FuzzyModel):
         return float(q_anonymity(self._curve(table), self.possibility))
 
     def curve(self, table: Table) -> pl.DataFrame:
-        """The possibility of at least Q records per cell, for Q from 1 until it is 0."""
+        """Return the possibility of at least Q records per cell, for Q from 1 until it is 0."""
         import polars as pl
 
         curve = self._curve(table)[1:]
@@ -99,8 +99,8 @@ class QAnonymity(_FuzzyModel):
         return possibility_curve(self._blocks(table), self.aggregate)
 
     def _blocks(self, table: Table) -> Iterator[NDArray[np.float64]]:
-        """Degrees of the records, or of the persons, of each group."""
+        """Yield the degrees of the records, or of the persons, of each group."""
         persons = table.persons()
         persons = None if persons is None else persons[table.classes.members]
         for _, rows, mu in self.table_cells(table).blocks():
-            yield once(mu, None if persons is None else persons[rows].astype(np.int64))[0]
+            yield merge_persons(mu, None if persons is None else persons[rows].astype(np.int64))[0]

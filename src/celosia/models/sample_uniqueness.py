@@ -35,9 +35,9 @@ class SampleUniqueness(SearchHints, BoundedByRows, Model):
     rows_bound: ClassVar[Literal["at least", "at most"] | None] = "at least"  # a row alone is a person alone
 
     def bound(self) -> float:
-        """The largest allowed share."""
+        """Return the largest allowed share."""
         return self.share
 
     def score(self, classes: ClassCounts) -> float:
-        """The share of unique records; 0 without records."""
+        """Return the share of unique records; 0 without records."""
         return float(classes.held[classes.size == 1].sum() / classes.held.sum()) if len(classes) else 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from celosia.classes.counts import ClassCounts, ValueCounts
 
 Own = Annotated[Callable[[Any, Any], float], PlainSerializer(lambda f: getattr(f, "__name__", "callable"))]
-"""A distance of one's own: a function of the class distribution and the table distribution, two arrays."""
+"""Distance of the user: a function of the class distribution and the table distribution, two arrays."""
 
 
 class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveModel):
@@ -63,30 +63,30 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
 
     @property
     def scope(self) -> Literal["class", "file"]:  # type: ignore[override]
-        """The best class says nothing about the others: then the file is judged by it as a whole."""
+        """Unit of judgement: the file where only the best class is bounded."""
         return "class" if self.aggregate == "max" else "file"
 
     @property
     def monotone_generalisation(self) -> bool:  # type: ignore[override]
-        """Earth mover's distances are convex; of a function of one's own nothing is known."""
+        """Whether the distance is convex, as the earth mover's distances are; unknown for a function of the user."""
         return isinstance(self.distance, str) and self.aggregate == "max"
 
     def protects(self) -> bool:
-        """The smallest distance says nothing about the other classes."""
+        """Return whether every class is bounded: the smallest distance does not bound the others."""
         return self.aggregate == "max"
 
     def bound(self) -> float:
-        """The largest allowed distance."""
+        """Return the largest allowed distance."""
         return self.t
 
     def score(self, classes: ClassCounts) -> float:
-        """The distance of the worst class, or of the best one."""
+        """Return the distance of the worst class, or of the best one."""
         if self.aggregate == "max" or len(classes) == 0:
             return super().score(classes)
         return float(np.min(self.scores(classes)))
 
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
-        """The distance of each class."""
+        """Return the distance of each class."""
         from celosia.kernels.statistics.closeness import equal_distance, stepped_distance, tree_distance
 
         entries = (counts.start, counts.value, counts.count, counts.baseline)
@@ -102,26 +102,26 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
                 raise SchemaError("t-closeness: distance 'hierarchical' needs a hierarchy of the sensitive column.")
             distance = tree_distance(*entries, counts.ancestors)
         else:
-            own = self.distance
+            distance_of = self.distance
             shares = (row / row.sum() for row in _dense_rows(counts))
-            distance = np.array([float(own(p, counts.baseline)) for p in shares])
+            distance = np.array([float(distance_of(p, counts.baseline)) for p in shares])
         return np.round(distance, 12)  # 3/8 must be at most 0.375 whatever the last bit
 
     def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:
-        """Records that must leave each class at least, here and at every finer level, so that the rest is close."""
+        """Return how many records each class must lose at least, here and at every finer level, to be close."""
         from celosia.kernels.grouping.removal import removed_for_distance
 
         if self.distance != "equal" or self.aggregate != "max":
             return None
         out = np.zeros(len(classes), dtype=np.int64)
-        for counts in self.counted(classes):
+        for counts in self.value_counts(classes):
             entries = (counts.start, counts.value, counts.count, counts.baseline)
             out = np.maximum(out, removed_for_distance(*entries, self.t))
         return out
 
 
 def _gaps(counts: ValueCounts) -> NDArray[np.float64]:
-    """Step from each value to the next as a share of the range."""
+    """Return the step from each value to the next as a share of the range."""
     from celosia.kernels.statistics.closeness import value_gaps
 
     if counts.numbers is None:
@@ -129,8 +129,8 @@ def _gaps(counts: ValueCounts) -> NDArray[np.float64]:
     return value_gaps(counts.numbers)
 
 
-def _dense_rows(counts: ValueCounts) -> Any:
-    """The counts of all values, class by class."""
+def _dense_rows(counts: ValueCounts) -> Iterator[NDArray[np.float64]]:
+    """Yield the counts of all values, class by class."""
     for begin, end in zip(counts.start[:-1], counts.start[1:], strict=True):
         row = np.zeros(len(counts.baseline))
         row[counts.value[begin:end]] = counts.count[begin:end]

@@ -63,10 +63,12 @@ from celosia.parts.registry import find, home, kinds, lazy_package, parts
 from celosia.parts.spec import is_share, marked_fields, private_fields, public_spec, summary, withheld_parameters
 from celosia.parts.threat import (
     Attack,
+    AttackEvidence,
     CombinesAttacks,
     ComparesReleases,
     DisclosesValue,
     Evidence,
+    LinkEvidence,
     NarrowsValues,
     ReadsCertificate,
     Risk,
@@ -150,6 +152,8 @@ __all__ = [
     "attacks_reading",
     "methods_read",
     "Evidence",
+    "AttackEvidence",
+    "LinkEvidence",
     "ReadsCertificate",
     "build",
     "build_all",

@@ -6,7 +6,7 @@ import functools
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, TypeVar
 
 from celosia.parts.part import Memory, Part, PersonUnit
 from celosia.parts.registry import parts
@@ -19,8 +19,23 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-Evidence: TypeAlias = dict[str, Any]
-"""Numbers behind the value of a risk or an attack, by name."""
+class Evidence(TypedDict):
+    """Value of a risk or an attack; each part adds the numbers behind it in a subclass."""
+
+    value: float
+
+
+class AttackEvidence(Evidence):
+    """Value of an attack with its 95 % interval, and the success of guessing."""
+
+    interval: list[float]
+    baseline: float
+
+
+class LinkEvidence(AttackEvidence):
+    """Share of right links, of the number of linked persons."""
+
+    records: int
 
 
 class Threat(Part, covers=("risk", "attack")):

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from celosia.data.schema import Missing
 from celosia.errors import UnknownName
-from celosia.parts import NarrowsValues, Private, Risk
+from celosia.parts import Evidence, NarrowsValues, Private, Risk
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,6 +18,17 @@ if TYPE_CHECKING:
 
     from celosia.hierarchy import Hierarchy
     from celosia.table import Table
+
+
+class CandidateEvidence(Evidence):
+    """Candidates, identity disclosure, and what is left to guess of each column (no values)."""
+
+    candidates: int
+    identity: bool
+    remaining: dict[str, int]
+    disclosed: list[str]
+    narrowed: dict[str, float]
+    facts: dict[str, int]
 
 
 class AttackerKnows(NarrowsValues, Risk):
@@ -65,7 +76,7 @@ class AttackerKnows(NarrowsValues, Risk):
         count = self._count_candidates(table)
         return 1.0 / count if count else 0.0
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> CandidateEvidence:
         """Return the number of candidates, identity disclosure, and the columns with one remaining value."""
         remaining = self.remaining_values(table)
         count = self._count_candidates(table)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from celosia.data.schema import Missing
 from celosia.errors import NotApplicable
-from celosia.parts import Column, Risk
+from celosia.parts import Column, Evidence, Risk
 
 if TYPE_CHECKING:
     import polars as pl
 
     from celosia.table import Table
+
+
+class HomogeneityEvidence(Evidence):
+    """Share of disclosed records, disclosing classes, and the fewest facts that disclose a value."""
+
+    classes: int
+    facts: int
 
 
 class Homogeneity(Risk):
@@ -53,7 +60,7 @@ class Homogeneity(Risk):
         total = float(share.sum())
         return float(share[self.records(table)["disclosed"].to_numpy()].sum()) / total if total else 0.0
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> HomogeneityEvidence:
         """Return the share, the number of disclosing classes, and the fewest facts that disclose a value."""
         every = self._every(table)
         return {

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Risk
+from celosia.parts import Evidence, Risk
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
     from celosia.table import Table
+
+
+class HouseholdEvidence(Evidence):
+    """Mean and highest household risk, and the expected number of records (persons) found."""
+
+    highest: float
+    expected: float
+    individual: float
+    records: int
 
 
 class HouseholdRisk(Risk):
@@ -49,7 +58,7 @@ class HouseholdRisk(Risk):
         """Return the mean household risk of the records (persons) that are not suppressed."""
         return self._members(table).mean()
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> HouseholdEvidence:
         """Mean and highest household risk, the expected number of records (persons) found, and their number."""
         members = self._members(table)
         return {

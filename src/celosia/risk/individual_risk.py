@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NotRequired
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Memory, Risk
+from celosia.parts import Evidence, Memory, Risk
 from celosia.table.source import Source
 
 if TYPE_CHECKING:
@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.table import Table
+
+
+class IndividualRiskEvidence(Evidence):
+    """Mean and highest risk, expected re-identifications, and the records that stand out."""
+
+    highest: float
+    expected: float
+    records: int
+    unique: int
+    risky: int
+    threshold: NotRequired[float | None]
 
 
 class IndividualRisk(Risk):
@@ -62,14 +73,14 @@ class IndividualRisk(Risk):
         """Return the mean risk of the records; 0 without records."""
         return _mean(np.repeat(self._patterns(table)[0], table.classes.histogram.persons))
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> IndividualRiskEvidence:
         """Mean and highest risk, expected re-identifications, and the records that stand out."""
         from celosia.kernels.disclosure.uniqueness.individual_risk import risk_threshold, risky_records
 
         classes = table.classes
         risk, f, _ = self._patterns(table)
         each = np.repeat(risk, classes.histogram.persons)
-        evidence: dict[str, Any] = {
+        evidence: IndividualRiskEvidence = {
             "value": _mean(each),
             "highest": float(each.max(initial=0.0)),
             "expected": float(each.sum()),

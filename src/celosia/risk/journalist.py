@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Risk
+from celosia.parts import Evidence, Risk
 from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
     import polars as pl
 
     from celosia.table import Table
+
+
+class JournalistEvidence(Evidence):
+    """Highest and average risk, and the records that are unique in the population."""
+
+    average: float
+    unique: int
+    records: int
 
 
 class Journalist(Risk):
@@ -42,7 +50,7 @@ class Journalist(Risk):
         """Return the highest risk of a record; 0 without records."""
         return float(self.records(table)["risk"].max() or 0.0)  # type: ignore[arg-type]
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> JournalistEvidence:
         """Highest and average risk, and the records that are unique in the population."""
         from celosia.views.persons import person_shares
 

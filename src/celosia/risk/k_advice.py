@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from celosia.parts import Memory, Risk
+from celosia.parts import Evidence, Memory, Risk
 from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:
@@ -36,6 +36,14 @@ THRESHOLDS = (
 """Class sizes in use, with their sources: custom, not proof. The right one depends on the recipient."""
 
 
+class KAdviceEvidence(Evidence):
+    """Share of unique records, smallest class, and the violations of each threshold."""
+
+    acceptable: bool
+    smallest: int
+    thresholds: list[dict[str, Any]]
+
+
 class KAdvice(Risk):
     r"""Records that violate the class sizes that regulators and guidelines ask for.
 
@@ -63,7 +71,7 @@ class KAdvice(Risk):
         """Return Lodha and Thomas' α."""
         return unique_share(table)
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> KAdviceEvidence:
         """Return α, the smallest class, and for each threshold the number of records that violate it."""
         frequency, records = table.sizes()
         alpha = self.value(table)

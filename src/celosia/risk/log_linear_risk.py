@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Memory, Risk
+from celosia.parts import Evidence, Memory, Risk
 
 if TYPE_CHECKING:
     import polars as pl
 
     from celosia.risk.log_linear import LogLinear
     from celosia.table import Table
+
+
+class LogLinearEvidence(Evidence):
+    """Both estimates with intervals, the interactions of the model, and its standardised bias."""
+
+    interval: list[float]
+    tau1: float
+    tau1_interval: list[float]
+    tau2: float
+    tau2_interval: list[float]
+    unique: int
+    interactions: list[list[str]]
+    misfit: float
 
 
 class LogLinearRisk(Risk):
@@ -53,7 +66,7 @@ class LogLinearRisk(Risk):
         """Return the expected right links to sample uniques, as a share of the records."""
         return self._fit(table).tau2 / int(table.classes.histogram.persons.sum())
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> LogLinearEvidence:
         """Return both estimates with intervals, the interactions in the model, and its standardised bias."""
         fit = self._fit(table)
         classes = table.classes

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Memory, Risk
+from celosia.parts import Evidence, Memory, Risk
 from celosia.table.source import Source
 
 if TYPE_CHECKING:
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.table import Table
+
+
+class MarketerEvidence(Evidence):
+    """Share and expected number of re-identified records (persons)."""
+
+    expected: float
+    records: int
 
 
 class Marketer(Risk):
@@ -43,7 +50,7 @@ class Marketer(Risk):
         """Return the expected share of records (persons) that are re-identified; suppressed records do not count."""
         return float(self.evidence(table)["value"])
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> MarketerEvidence:
         """Return the share and the expected number of re-identified records (persons)."""
         risk = self._risk(table)
         counted = table.classes.histogram.persons

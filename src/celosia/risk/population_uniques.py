@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Memory, Risk
+from celosia.parts import Evidence, Memory, Risk
 
 if TYPE_CHECKING:
     import polars as pl
 
     from celosia.kernels.disclosure.uniqueness.population_uniqueness import Estimate
     from celosia.table import Table
+
+
+class PopulationUniquesEvidence(Evidence):
+    """Estimated share with its interval, and the estimates of all models."""
+
+    interval: list[float]
+    uniques: float
+    population: float
+    model: str
+    stays: float
+    models: dict[str, float | None]
+    reasons: dict[str, str]
 
 
 class PopulationUniques(Risk):
@@ -51,7 +63,7 @@ class PopulationUniques(Risk):
         """Return the estimated share of population uniques."""
         return self._estimable(table).share
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> PopulationUniquesEvidence:
         """Return the share with its interval, the model used, and the estimates of the other models."""
         from celosia.kernels.disclosure.uniqueness.population_uniqueness import ESTIMATORS
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from celosia.parts import BoundedByRows, Memory, Risk
+from celosia.parts import BoundedByRows, Evidence, Memory, Risk
 
 if TYPE_CHECKING:
     import polars as pl
 
     from celosia.table import Table
+
+
+class ProsecutorEvidence(Evidence):
+    """Highest and average risk, unique records, and the share of records above thresholds."""
+
+    average: float
+    unique: int
+    classes: int
+    records: int
+    above: dict[str, float]
 
 
 class Prosecutor(BoundedByRows, Risk):
@@ -38,7 +48,7 @@ class Prosecutor(BoundedByRows, Risk):
         frequency, _ = table.sizes()
         return float(1.0 / frequency.min()) if len(frequency) else 0.0
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> ProsecutorEvidence:
         """Highest and average risk, unique records, and the share of records above the usual thresholds."""
         frequency, records = table.sizes()
         total = max(1, int(records.sum()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Memory, Risk
+from celosia.parts import Evidence, Memory, Risk
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 
     from celosia.risk.suda_scores import Scores
     from celosia.table import Table
+
+
+class SudaEvidence(Evidence):
+    """Mean and highest DIS, records with a score, and the contribution of each column."""
+
+    highest: float
+    expected: float
+    records: int
+    score: float
+    largest: int
+    complete: bool
+    contribution: dict[str, float]
 
 
 class Suda(Risk):
@@ -59,7 +71,7 @@ class Suda(Risk):
         _, dis = self._scores(table)
         return float((dis * persons).sum() / persons.sum()) if len(persons) else 0.0
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> SudaEvidence:
         """Mean and highest DIS, the records with a score, and how much each column contributes."""
         classes = table.classes
         scores, dis = self._scores(table)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NotRequired
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import BoundedByRows, Memory, Risk
+from celosia.parts import BoundedByRows, Evidence, Memory, Risk
 from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 _MOST_SUBSETS = 5000
 _MOST_WORK = 20_000_000
 """Subsets × classes up to which the evidence includes the profile by default: about two seconds."""
+
+
+class UniquenessEvidence(Evidence):
+    """Share and number of unique records, distinction, and the highest unique share by size of subset."""
+
+    unique: int
+    distinction: float
+    by_size: NotRequired[dict[int, float]]
 
 
 class Uniqueness(BoundedByRows, Risk):
@@ -54,10 +62,10 @@ class Uniqueness(BoundedByRows, Risk):
         """Return the share of unique records among those that are not suppressed."""
         return unique_share(table)
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> UniquenessEvidence:
         """Return share and number of unique records, distinction, and the highest unique share by size of subset."""
         frequency, records = table.sizes()
-        evidence: dict[str, Any] = {
+        evidence: UniquenessEvidence = {
             "value": self.value(table),
             "unique": int(records[frequency == 1].sum()),
             "distinction": float(len(records) / records.sum()) if len(records) else 0.0,

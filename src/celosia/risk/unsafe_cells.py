@@ -9,13 +9,20 @@ import numpy as np
 from pydantic import Field
 
 from celosia.histogram import number
-from celosia.parts import Memory, Risk
+from celosia.parts import Evidence, Memory, Risk
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
     from celosia.table import Table
+
+
+class UnsafeCellsEvidence(Evidence):
+    """Share of records in unsafe cells, number of tables, and unsafe cells by table."""
+
+    tables: int
+    unsafe: dict[str, int]
 
 
 class UnsafeCells(Risk):
@@ -48,7 +55,7 @@ class UnsafeCells(Risk):
         hit, _ = self._count(table)
         return float(persons[hit > 0].sum() / persons.sum()) if len(persons) else 0.0
 
-    def evidence(self, table: Table) -> dict[str, Any]:
+    def evidence(self, table: Table) -> UnsafeCellsEvidence:
         """Return the share, and the number of unsafe cells of each table that has some."""
         _, rows = self._count(table)
         unsafe = {row["columns"]: row["unsafe"] for row in rows if row["unsafe"]}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from celosia.histogram import number
+from celosia.parts import LinkEvidence
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Linked:
         """Whether each link, -1 for none, goes to a record of the same person."""
         return self.own.count(lambda i, j: links[i] == j).astype(np.float64)
 
-    def evidence(self, tries: Iterable[Floats]) -> dict[str, Any]:
+    def evidence(self, tries: Iterable[Floats]) -> LinkEvidence:
         """The mean share of right links over several tries at all persons, its interval, and the guess."""
         from celosia.kernels.statistics.intervals import wilson
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from celosia.errors import NotApplicable
 from celosia.kernels.statistics import distribution_distance as distances
-from celosia.loss.numbers.deviation import absolute, relative, squared
+from celosia.loss.numbers.deviation import absolute_deviation, relative_deviation, squared_deviation
 from celosia.loss.use.agreement import Tree, interval_overlap, least_squares, tree_overlap
 
 
@@ -60,15 +60,18 @@ def test_entropy_and_shared_information_by_hand():
 
 def test_deviations_by_hand():
     a, b = np.array([[2.0, 0.0], [-4.0, 0.0]]), np.array([[1.0, 0.0], [-1.0, 5.0]])
-    assert squared(a, b) == pytest.approx((1 + 0 + 9 + 25) / 4)
-    assert absolute(a, b) == pytest.approx((1 + 0 + 3 + 5) / 4)
-    assert relative(a, b) == (pytest.approx((1 / 2 + 3 / 4) / 2), 2)
-    assert relative(a, b, "equal") == (pytest.approx((1 / 2 + 3 / 4 + 0) / 3), 1)  # 0 that stayed 0 counts, as 0
+    assert squared_deviation(a, b) == pytest.approx((1 + 0 + 9 + 25) / 4)
+    assert absolute_deviation(a, b) == pytest.approx((1 + 0 + 3 + 5) / 4)
+    assert relative_deviation(a, b) == (pytest.approx((1 / 2 + 3 / 4) / 2), 2)
+    assert relative_deviation(a, b, "equal") == (
+        pytest.approx((1 / 2 + 3 / 4 + 0) / 3),
+        1,
+    )  # 0 that stayed 0 counts, as 0
     with pytest.raises(NotApplicable, match="2 original numbers are 0"):
-        relative(a, b, "error")
-    assert relative(a[:, :1], b[:, :1], "error") == (pytest.approx(0.625), 0)
+        relative_deviation(a, b, "error")
+    assert relative_deviation(a[:, :1], b[:, :1], "error") == (pytest.approx(0.625), 0)
     with pytest.raises(NotApplicable, match="every original number is 0"):
-        relative(a[:, 1], b[:, 1] + 1, "equal")
+        relative_deviation(a[:, 1], b[:, 1] + 1, "equal")
 
 
 def tree(thresholds: tuple[float, float, float], shares: tuple[float, float], features=(0, 1, 1)) -> Tree:

@@ -1,1 +1,1 @@
-"""What losses share."""
+"""Base classes and computations shared by several losses."""

@@ -1,8 +1,9 @@
-"""What the losses that are a mean over columns share."""
+"""Base classes of losses that are a mean over columns."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from abc import abstractmethod
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -18,15 +19,19 @@ if TYPE_CHECKING:
 
 
 class _ColumnLoss(Loss):
-    """A number per column; the loss is their mean."""
+    """Loss that is the mean of one number per column."""
+
+    @abstractmethod
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the loss of each column."""
 
     def value(self, original: Table, protected: Table) -> float:
-        """The mean over the columns."""
+        """Return the mean over the columns."""
         return float(np.mean(list(self.parts(original, protected).values())))
 
 
 class _CategoryLoss(_ColumnLoss):
-    """Columns of any kind as categories; numbers with many values fall into bins."""
+    """Loss over columns of any kind as categories; numbers with many values fall into bins."""
 
     columns: Columns = Field(default=(), description="columns of any kind; all shared ones when empty")
     bins: int = Field(default=10, ge=2, description="bins of a numeric column")
@@ -36,13 +41,13 @@ class _CategoryLoss(_ColumnLoss):
 
 
 class _PairedLoss(_ColumnLoss):
-    """An error per numeric column, over paired records."""
+    """Loss with an error per numeric column, over paired records."""
 
     columns: Columns = Field(default=(), description="numeric columns; all shared ones when empty")
     bounded: ClassVar[bool] = False
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The error of each column."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the error of each column."""
         names = number_columns(original, protected, self.columns)
         errors = self._errors(*cells(original, protected, names), names)
         return dict(zip(names, errors.tolist(), strict=True))

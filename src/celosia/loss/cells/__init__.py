@@ -1,1 +1,1 @@
-"""Losses that look at what became of each cell."""
+"""Losses measured on single cells."""

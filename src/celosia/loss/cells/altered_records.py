@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AlteredRecords(ChangedShares, Loss):
-    r"""The share of records with at least one changed value; a record that is gone counts as changed.
+    r"""The share of records with at least one changed value; a deleted record counts as changed.
 
     .. math:: \frac{1}{n} \sum_i [\exists j : x_{ij} \ne \tilde x_{ij}]
 
@@ -35,33 +35,33 @@ class AlteredRecords(ChangedShares, Loss):
     memory: ClassVar[Memory] = "none"
 
     def value(self, original: Table, protected: Table) -> float:
-        """The share of changed records."""
+        """Return the share of changed records."""
         names = self.columns or shared_columns(original, protected)
-        gone = len(original) - len(protected)
+        deleted = len(original) - len(protected)
         pairs = paired_counts(original, protected, names)
         if pairs is not None:
             altered = np.logical_or.reduce([~pairs.unchanged(name) for name in names])
-            return float((pairs.rows[altered].sum() + gone) / max(1, len(original)))
+            return float((pairs.rows[altered].sum() + deleted) / max(1, len(original)))
         changed = np.zeros(len(protected), dtype=np.bool_)
         for name in names:
-            changed |= _changed(original, protected, name)
-        return float((changed.sum() + gone) / max(1, len(original)))
+            changed |= _is_changed(original, protected, name)
+        return float((changed.sum() + deleted) / max(1, len(original)))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The share of changed values per column."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the share of changed values per column."""
         names = self.columns or shared_columns(original, protected)
         pairs = paired_counts(original, protected, names)
         if pairs is not None:
             rows = pairs.rows
             return {name: float(rows[~pairs.unchanged(name)].sum() / max(1, len(protected))) for name in names}
-        return {name: float(_changed(original, protected, name).sum() / max(1, len(protected))) for name in names}
+        return {name: float(_is_changed(original, protected, name).sum() / max(1, len(protected))) for name in names}
 
 
-def _changed(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
-    return protected.cached(("changed", original.rows, name), lambda: _compared(original, protected, name))
+def _is_changed(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
+    return protected.cached(("changed", original.rows, name), lambda: _compare(original, protected, name))
 
 
-def _compared(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
+def _compare(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
     import polars as pl
 
     before: pl.Series = original.column(name)[positions(original, protected)]

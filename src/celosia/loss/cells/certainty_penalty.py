@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class CertaintyPenalty(SearchObjective, Loss):
-    r"""How much of its column's range a cell leaves open, averaged over records and columns (GCP).
+    r"""The share of its column's range that a cell covers, averaged over records and columns (GCP).
 
     .. math:: \mathrm{NCP} = \frac{\max - \min \text{ of the cell}}{\max - \min \text{ of the column}}
               \text{ (numbers)}, \qquad
@@ -31,7 +31,7 @@ class CertaintyPenalty(SearchObjective, Loss):
               \text{ (categories)}, \qquad
               \mathrm{GCP} = \frac{1}{n d} \sum_i \sum_j w_j \mathrm{NCP}_{ij}
 
-    with *u* the node of the hierarchy that the cell names and card(*u*) the leaves below it. A suppressed cell
+    with *u* the node of the hierarchy of the cell and card(*u*) the leaves below it. A suppressed cell
     costs 1. The range of a column is that of its hierarchy or its declared bounds, else of the original values.
     ``normalisation="once"`` (default) takes the weights relative to their mean, so that the largest value is 1;
     ``"twice"`` takes weights that sum to 1 and still divides by *d*, as some publications print, so that it is
@@ -51,19 +51,19 @@ class CertaintyPenalty(SearchObjective, Loss):
     normalisation: Literal["once", "twice"] = Field(default="once", description="whether d divides once or twice")
 
     def value(self, original: Table, protected: Table) -> float:
-        """The global certainty penalty."""
+        """Return the global certainty penalty."""
         parts = self.parts(original, protected)
         weight = np.array([self.weights.get(name, 1.0) for name in parts])
         weight = weight / weight.sum()
         total = float(weight @ np.array(list(parts.values())))
         return total / len(parts) if self.normalisation == "twice" else total
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The mean penalty of each column."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the mean penalty of each column."""
         return {c.name: c.mean(penalties(original, c)) for c in coverages(original, protected)}
 
     def objective(self, domain: LevelMaps) -> ColumnObjective | None:
-        """What a search minimises."""
+        """Return the objective of a search."""
         from celosia.search.lattice.objective import per_cell
 
         table, hierarchies = domain.table, domain.hierarchies
@@ -82,7 +82,7 @@ class CertaintyPenalty(SearchObjective, Loss):
 
 
 def penalties(original: Table, cover: Coverage) -> NDArray[np.float64]:
-    """The penalty of each cell of one column."""
+    """Return the penalty of each cell of one column."""
     column, hierarchy = original.schema[cover.name], original.schema.hierarchy(cover.name)
     values = [value for value in cover.levels.domain if value is not None]
     numbers = np.array([np.nan if (x := number(value)) is None else x for value in values])

@@ -1,4 +1,4 @@
-"""LevelMaps loss: the share of its domain that a value covers."""
+"""Domain loss: the share of its domain that a value covers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 SHIFT = 0.3
-r"""How gently ``balanced`` treats a column that is lost. With 0 one lost column is a total loss; with 0.3 it costs as
-much as three columns that are half lost (:math:`\log \frac{1.3}{0.3} = 3 \log \frac{1.3}{0.8}`); at infinity it
-costs no more than its share, as in the arithmetic mean."""
+r"""Shift of ``balanced``, which softens the loss of a whole column. With 0 one lost column is a total loss; with 0.3 it
+costs as much as three columns that are half lost (:math:`\log \frac{1.3}{0.3} = 3 \log \frac{1.3}{0.8}`); at infinity
+it costs no more than its share, as in the arithmetic mean."""
 
 
 class DomainLoss(SearchObjective, Loss):
@@ -31,7 +31,7 @@ class DomainLoss(SearchObjective, Loss):
               \text{geometric: } \prod_j (1 + v_j)^{1/m} - 1
 
     A suppressed record covers everything. :math:`D_j` counts all rows of the hierarchy, also those for values that
-    do not occur. ``gs`` shifts the weight: below 0.5 suppression costs less (what a suppressed record
+    do not occur. ``gs`` shifts the weight: below 0.5 suppression costs less (the share that a suppressed record
     would cover at the level of the others, and a part of the rest), above it generalisation does.
     ``rank`` compares the sorted columns, largest first; its value is the largest. One minus the arithmetic form is
     ARX's granularity.
@@ -53,7 +53,7 @@ class DomainLoss(SearchObjective, Loss):
 
     memory: ClassVar[Memory] = "none"
     aggregate: Literal["geometric", "arithmetic", "max", "sum", "rank", "balanced"] = Field(
-        default="geometric", description="how the columns are combined"
+        default="geometric", description="way to combine the columns"
     )
     gs: float = Field(
         default=0.5, ge=0, le=1, description="0: only generalisation costs, 1: only suppression, 0.5: both"
@@ -70,24 +70,24 @@ class DomainLoss(SearchObjective, Loss):
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]
-        """A sum, or weights above one, leave [0, 1]."""
+        """Whether the loss is a share: a sum, or weights above one, leave [0, 1]."""
         return self.aggregate != "sum" and all(weight <= 1 for weight in self.weights.values())
 
     def value(self, original: Table, protected: Table) -> float:
-        """The combined loss."""
+        """Return the combined loss."""
         covers = coverages(original, protected)
         v = np.array([self._column(original, cover) for cover in covers])
         combined = self.combine(v, np.array([self.weights.get(cover.name, 1.0) for cover in covers]))
         return float(combined[0] if self.aggregate == "rank" else combined)
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The loss of each column."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the loss of each column."""
         return {cover.name: self._column(original, cover) for cover in coverages(original, protected)}
 
     def combine(self, losses: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """Combine the losses of the columns, which lie along the last axis."""
         if self.aggregate == "balanced":
-            to_terms, to_score = _balanced(weight)
+            to_terms, to_score = _balanced_terms(weight)
             return np.asarray(to_score(to_terms(losses).sum(axis=-1)), dtype=np.float64)
         v = losses * weight
         if self.aggregate == "geometric":
@@ -98,25 +98,25 @@ class DomainLoss(SearchObjective, Loss):
         return np.asarray(ways[self.aggregate](v, axis=-1), dtype=np.float64)  # type: ignore[operator]
 
     def _additive(self, weight: NDArray[np.float64]) -> Additive | None:
-        """The combination as a function of a sum over columns, where it is one."""
+        """Return the combination as a function of a sum over columns; None where it is not one."""
         m = len(weight)
         ways: dict[str, Additive] = {
             "geometric": (lambda v: np.log1p(v * weight), lambda total: float(np.expm1(total / m))),
-            "balanced": _balanced(weight),
+            "balanced": _balanced_terms(weight),
             "arithmetic": (lambda v: v * weight / m, float),
             "sum": (lambda v: v * weight, float),
         }
         return ways.get(self.aggregate)
 
     def objective(self, domain: LevelMaps) -> ColumnObjective:
-        """What a search minimises."""
+        """Return the objective of a search."""
         from celosia.search.lattice.objective import ColumnObjective
 
         g, s = _factors(self.gs)
         balanced = self.aggregate == "balanced"
         weight = np.array([self.weights.get(name, 1.0) for name in domain.names])
         weight = weight * domain.importance if balanced else weight
-        base, extra, held = [], [], []
+        base, extra, kept_loss = [], [], []
         for j in range(len(domain)):
             low, scale = _scale(g, domain.size(j))
             shares = [domain.share(j, level) for level in range(domain.height(j) + 1)]
@@ -126,14 +126,14 @@ class DomainLoss(SearchObjective, Loss):
             ]
             base.append(np.array([max(0.0, (x / max(1, domain.n) - low) / scale) for x in sums]))
             extra.append(tuple((share + s * (1 - share) - g * share) / scale / max(1, domain.n) for share in shares))
-            held.append(tuple(shares))
+            kept_loss.append(tuple(shares))
         return ColumnObjective(
             tuple(base),
             lambda v: self.combine(v, weight),
             tuple(extra),
             digits=10,
             ranked=self.aggregate == "rank",
-            kept_loss=tuple(held),
+            kept_loss=tuple(kept_loss),
             additive=self._additive(weight),
             weighted=balanced,
         )
@@ -141,14 +141,14 @@ class DomainLoss(SearchObjective, Loss):
     def _column(self, original: Table, cover: Coverage) -> float:
         g, s = _factors(self.gs)
         low, scale = _scale(g, cover.domain)
-        # with s < 1 a suppressed record costs what its generalised value would cover and the share s of the rest
+        # with s < 1 a suppressed record costs the share of its generalised value and the part s of the rest
         covered = _suppressed_share(original, cover) if s < 1 and cover.suppressed else 1.0
         mean = cover.mean(g * cover.share, suppressed=covered + s * (1 - covered))
         return float(np.round(max(0.0, (mean - low) / scale), 10))
 
 
-def _balanced(weight: NDArray[np.float64]) -> Additive:
-    """Minus the logarithm of what is left of each column, by the share of its weight, and the loss of the sum."""
+def _balanced_terms(weight: NDArray[np.float64]) -> Additive:
+    """Return the map from column losses to additive terms, and the map from their sum to the combined loss."""
     share = weight / (weight.sum() or 1.0)
 
     def to_terms(v: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -161,7 +161,7 @@ def _balanced(weight: NDArray[np.float64]) -> Additive:
 
 
 def _suppressed_share(original: Table, cover: Coverage) -> float:
-    """What suppressed records would cover at the level of the others; that of the others when they stand at several."""
+    """Return the mean share of suppressed records at the level of the others; that of the others if levels differ."""
     _, counts = column_counts(original, cover.name)
     kept = float(cover.records @ cover.share)
     for level in range(cover.levels.height + 1):
@@ -171,11 +171,11 @@ def _suppressed_share(original: Table, cover: Coverage) -> float:
 
 
 def _factors(gs: float) -> tuple[float, float]:
-    """Weight of generalisation and of suppression."""
+    """Return the weights of generalisation and of suppression."""
     return (1.0 if gs <= 0.5 else 1 - 2 * (gs - 0.5)), (2 * gs if gs < 0.5 else 1.0)
 
 
 def _scale(g: float, size: int) -> tuple[float, float]:
-    """The loss of an unchanged column, and the distance from it to the largest."""
+    """Return the loss of an unchanged column, and the range of losses above it."""
     low = g / max(1, size)
     return low, (1.0 if low == 1 else 1 - low)

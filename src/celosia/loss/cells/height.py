@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -21,7 +21,7 @@ class Height(SearchObjective, Loss):
 
     .. math:: \sum_j \frac1n \sum_i h_{ij}
 
-    Under one level per column this is the sum of the levels. A suppressed record stands at the top of every
+    Under one level per column this is the sum of the levels. A suppressed record has the top level of every
     hierarchy; ``suppressed=False`` leaves such records out, as ARX does. References: Samarati (2001).
 
     >>> import polars as pl, celosia
@@ -37,11 +37,11 @@ class Height(SearchObjective, Loss):
     examples: ClassVar = ({}, {"suppressed": False})
 
     def value(self, original: Table, protected: Table) -> float:
-        """The mean over the records of the sum of levels."""
+        """Return the mean over the records of the sum of levels."""
         return float(sum(self.parts(original, protected).values()))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The mean level of each column."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the mean level of each column."""
         mean_levels = {}
         for cover in coverages(original, protected):
             heights = cover.levels.heights_of(cover.cells).astype(np.float64)
@@ -53,7 +53,7 @@ class Height(SearchObjective, Loss):
         return mean_levels
 
     def objective(self, domain: LevelMaps) -> Objective:
-        """What a search minimises."""
+        """Return the objective of a search."""
         from celosia.search.lattice.objective import ClassObjective, ColumnObjective, cell_numbers, per_cell
 
         if self.suppressed:
@@ -62,7 +62,7 @@ class Height(SearchObjective, Loss):
         if all((each == each[:1]).all() for by_level in heights for each in by_level):
             base = tuple(np.array([each[0] for each in by_level]) for by_level in heights)
             return ColumnObjective(base, lambda x: np.asarray(x.sum(axis=-1), dtype=np.float64))
-        cells = cell_numbers(heights)  # missing values stand lower than the others: who is kept tells the mean
+        cells = cell_numbers(heights)  # missing values have lower heights, so the mean depends on the kept classes
 
         def score(classes: ClassCounts, kept: Verdict) -> float:
             codes, start, flat = cells(classes)

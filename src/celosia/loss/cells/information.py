@@ -1,9 +1,9 @@
-"""Losses in bits: what the protected value tells about the original, and what columns tell about each other."""
+"""Losses by entropy: information of the protected value about the original, and of columns about each other."""
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class EntropyLoss(_CategoryLoss):
-    r"""The share of the information of a column that the protected value no longer tells, mean over columns.
+    r"""The share of the information of a column that the protected value does not carry, mean over columns.
 
     .. math:: \frac1p \sum_j \frac{H(X_j \mid \tilde X_j)}{H(X_j)}
 
@@ -32,13 +32,13 @@ class EntropyLoss(_CategoryLoss):
     1.0
     """
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The share of each column."""
-        coded = self._categories(original, protected)
-        before = coded.original[positions(original, protected)]
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the share of each column."""
+        encoded = self._categories(original, protected)
+        before = encoded.original[positions(original, protected)]
         lost = {}
-        for j, name in enumerate(coded.names):
-            a, b = before[:, j], coded.protected[:, j]
+        for j, name in enumerate(encoded.names):
+            a, b = before[:, j], encoded.protected[:, j]
             whole = entropy(a)
             left = entropy(pair_codes(a, b)) - entropy(b)
             lost[name] = min(1.0, max(0.0, left / whole)) if whole > 0 else 0.0
@@ -48,7 +48,7 @@ class EntropyLoss(_CategoryLoss):
 
 
 class MutualInformation(_CategoryLoss):
-    r"""How much the information that columns share with each other changed, mean over pairs of columns.
+    r"""The change of the normalised mutual information of two columns, mean over pairs of columns.
 
     .. math:: \binom p2^{-1} \sum_{i < j} \left| I_{ij} - \tilde I_{ij} \right|, \qquad
               I_{ij} = \frac{H(X_i) + H(X_j) - H(X_i, X_j)}{\sqrt{H(X_i) H(X_j)}}
@@ -65,23 +65,23 @@ class MutualInformation(_CategoryLoss):
     """
 
     def value(self, original: Table, protected: Table) -> float:
-        """The mean over pairs of columns."""
+        """Return the mean over pairs of columns."""
         return float(np.mean(list(self._pairs(original, protected).values())))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The mean change of the pairs of each column."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the mean change of the pairs of each column."""
         pairs = self._pairs(original, protected)
         names = dict.fromkeys(name for pair in pairs for name in pair)
         return {name: float(np.mean([v for pair, v in pairs.items() if name in pair])) for name in names}
 
     def _pairs(self, original: Table, protected: Table) -> dict[tuple[str, str], float]:
-        coded = self._categories(original, protected)
-        if len(coded.names) < 2:
+        encoded = self._categories(original, protected)
+        if len(encoded.names) < 2:
             raise NotApplicable("one column shares no information: two are needed.")
-        a, b = coded.original, coded.protected
+        a, b = encoded.original, encoded.protected
         return {
-            (coded.names[i], coded.names[j]): abs(
+            (encoded.names[i], encoded.names[j]): abs(
                 shared_information(a[:, i], a[:, j]) - shared_information(b[:, i], b[:, j])
             )
-            for i, j in itertools.combinations(range(len(coded.names)), 2)
+            for i, j in itertools.combinations(range(len(encoded.names)), 2)
         }

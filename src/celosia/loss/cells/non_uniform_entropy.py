@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class NonUniformEntropy(SearchObjective, Loss):
-    r"""How many bits are missing to tell the original value from the cell, given how frequent the values are.
+    r"""The bits that are missing to determine the original value from the cell, by the frequencies of the values.
 
     .. math:: -\sum_j \sum_i \log_2 \frac{f(x_{ij})}{f(\tilde x_{ij})}
 
     with :math:`f(\tilde x)` the original records whose value lies in the cell; for a suppressed record it is all
     of them. By default the bits of each column are a share of what they would be if every record were suppressed,
     and the columns are averaged; ``normalised=False`` gives bits. ``as_arx=True`` charges a suppressed record as ARX
-    does: what its generalised cell loses, and what tells it from the other suppressed ones.
+    does: the bits of its generalised cell, and those that distinguish it from the other suppressed ones.
     References: Gionis & Tassa (2009).
 
     >>> import polars as pl, celosia
@@ -44,16 +44,16 @@ class NonUniformEntropy(SearchObjective, Loss):
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]
-        """Bits have no upper bound."""
+        """Whether the loss is a share: bits have no upper bound."""
         return self.normalised
 
     def value(self, original: Table, protected: Table) -> float:
-        """The mean share over the columns, or the sum of bits."""
+        """Return the mean share over the columns, or the sum of bits."""
         by_column = list(self.parts(original, protected).values())
         return float(np.mean(by_column) if self.normalised else np.sum(by_column))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The share or the bits of each column."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the share or the bits of each column."""
         return {cover.name: self._column(original, cover) for cover in coverages(original, protected)}
 
     def _column(self, original: Table, cover: Coverage) -> float:
@@ -71,7 +71,7 @@ class NonUniformEntropy(SearchObjective, Loss):
         return min(1.0, max(0.0, bits / largest)) if largest > 0 else 0.0
 
     def objective(self, domain: LevelMaps) -> ColumnObjective:
-        """What a search minimises: a suppressed record could be any, whatever its cell would have told."""
+        """Return the objective of a search; a suppressed record could be any record, whatever its cell."""
         from celosia.search.lattice.objective import ColumnObjective
 
         base, spread, extra = [], [], []
@@ -102,7 +102,7 @@ class NonUniformEntropy(SearchObjective, Loss):
 
 
 def _arx_bits(cover: Coverage, counts: NDArray[np.int64]) -> float:
-    """Bits of all records at the level of the cells, and what tells the suppressed ones apart there."""
+    """Return the bits of all records at the level of the cells, and those that separate the suppressed ones there."""
     for level in range(cover.levels.height + 1):
         labels = cover.levels.categories(level)
         if set(cover.cells) <= set(labels):
@@ -117,7 +117,7 @@ def _arx_bits(cover: Coverage, counts: NDArray[np.int64]) -> float:
 
 
 def _original_records(cover: Coverage, values: list[str | None], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """For each cell the original records whose value lies in it."""
+    """Return for each cell the number of original records whose value lies in it."""
     from celosia.hierarchy.matching import matches
 
     by_label: dict[str | None, float] = {}
@@ -125,8 +125,8 @@ def _original_records(cover: Coverage, values: list[str | None], counts: NDArray
         sums = np.bincount(cover.levels.codes(level), weights=counts, minlength=len(cover.levels.categories(level)))
         for label, records in zip(cover.levels.categories(level), sums, strict=True):
             by_label[label] = max(by_label.get(label, 0.0), float(records))
-    strange = [cell for cell in cover.cells if cell not in by_label]
-    if strange:
-        covered = matches(strange, values) @ counts
-        by_label |= dict(zip(strange, covered.astype(np.float64).tolist(), strict=True))
+    unlisted = [cell for cell in cover.cells if cell not in by_label]
+    if unlisted:
+        covered = matches(unlisted, values) @ counts
+        by_label |= dict(zip(unlisted, covered.astype(np.float64).tolist(), strict=True))
     return np.array([by_label[cell] for cell in cover.cells], dtype=np.float64)

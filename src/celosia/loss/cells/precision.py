@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Precision(SearchObjective, _ColumnLoss):
-    r"""How high in their hierarchies the values stand on average: one minus Sweeney's precision.
+    r"""The mean height of the values in their hierarchies: one minus Sweeney's precision.
 
     .. math:: 1 - \mathrm{Prec} = \frac{1}{n m} \sum_j \sum_i \frac{h_{ij}}{H_j}
 
-    with :math:`h_{ij}` the level of a cell and :math:`H_j` the height of its hierarchy; a suppressed record stands
-    at the top. A cell that no level has counts as the lowest level that is as wide. It depends on how many levels
-    a hierarchy has, not on what they cover. References: Sweeney (2002).
+    with :math:`h_{ij}` the level of a cell and :math:`H_j` the height of its hierarchy; a suppressed record has
+    the top level. A cell that no level has counts as the lowest level that is as wide. It depends on the number of
+    levels of a hierarchy, not on their shares of the domain. References: Sweeney (2002).
 
     >>> import polars as pl, celosia
     >>> schema = celosia.Schema.of(quasi=["age"], hierarchies={"age": "intervals(width=2)"})
@@ -34,8 +34,8 @@ class Precision(SearchObjective, _ColumnLoss):
 
     memory: ClassVar[Memory] = "none"
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The mean relative height of each column."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the mean relative height of each column."""
         mean_heights = {}
         for cover in coverages(original, protected):
             height = max(1, cover.levels.height)
@@ -43,7 +43,7 @@ class Precision(SearchObjective, _ColumnLoss):
         return mean_heights
 
     def objective(self, domain: LevelMaps) -> ColumnObjective:
-        """What a search minimises."""
+        """Return the objective of a search."""
         from celosia.search.lattice.objective import per_cell
 
         return per_cell(domain, lambda j, level: domain.heights(j, level) / max(1, domain.height(j)), np.mean)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict
 
 import numpy as np
 from pydantic import Field
@@ -16,8 +16,16 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
+class SuppressedCounts(TypedDict):
+    """Numbers of suppressed records, of cells, and of cells by column."""
+
+    records: int
+    cells: int
+    columns: dict[str, int]
+
+
 class Suppression(SearchObjective, Loss):
-    r"""The share of records that are suppressed or gone, or of quasi-identifier cells that hold nothing any more.
+    r"""The share of records that are suppressed or deleted, or of quasi-identifier cells without a value.
 
     .. math:: s / n, \qquad \text{cells: } \frac{1}{n m} \sum_j (\text{stars}_j + \text{newly missing}_j)
 
@@ -31,23 +39,23 @@ class Suppression(SearchObjective, Loss):
     """
 
     memory: ClassVar[Memory] = "none"
-    of: Literal["records", "cells"] = Field(default="records", description="what is counted")
+    of: Literal["records", "cells"] = Field(default="records", description="unit that is counted")
     examples: ClassVar = ({}, {"of": "cells"})
 
     def value(self, original: Table, protected: Table) -> float:
-        """The share of suppressed records or cells."""
+        """Return the share of suppressed records or cells."""
         suppressed = self.parts(original, protected)
         if self.of == "records":
             return float(suppressed["records"] / max(1, len(original)))
         return float(suppressed["cells"] / max(1, len(original) * len(original.schema.quasi)))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The number of suppressed records, of cells, and of cells by column."""
+    def parts(self, original: Table, protected: Table) -> SuppressedCounts:
+        """Return the number of suppressed records, of cells, and of cells by column."""
         by_column = {cover.name: _cells(original, cover) for cover in coverages(original, protected)}
         return {"records": lost_records(original, protected), "cells": sum(by_column.values()), "columns": by_column}
 
     def objective(self, domain: LevelMaps) -> ColumnObjective:
-        """What a search minimises."""
+        """Return the objective of a search."""
         from celosia.search.lattice.objective import per_cell
 
         blank = domain.stars if self.of == "cells" else (lambda j, level: np.zeros(domain.width(j, level)))
@@ -55,7 +63,7 @@ class Suppression(SearchObjective, Loss):
 
 
 def _cells(original: Table, cover: Coverage) -> int:
-    """Stars and newly missing cells of one column."""
+    """Count the stars and newly missing cells of one column."""
     values, counts = column_counts(original, cover.name)
     before = sum(int(c) for v, c in zip(values, counts, strict=True) if v is None)
     stars = missing = 0

@@ -1,1 +1,1 @@
-"""Losses that look at the classes."""
+"""Losses measured on equivalence classes."""

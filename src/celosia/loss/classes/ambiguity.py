@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Ambiguity(SearchObjective, Loss):
-    r"""How many combinations of domain values the cells of each record could be, summed over the records.
+    r"""The number of combinations of domain values that the cells of each record cover, summed over the records.
 
     .. math:: \sum_i \prod_j D_j \cdot \mathrm{share}(\tilde x_{ij})
 
@@ -35,22 +35,22 @@ class Ambiguity(SearchObjective, Loss):
     bounded: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:
-        """The sum of combinations over the records."""
+        """Return the sum of combinations over the records."""
         bits, records, largest = log_areas(original, protected)
         return float(
             records @ np.round(np.exp2(bits), 9) + lost_records(original, protected) * np.round(np.exp2(largest))
         )
 
     def identity_value(self, original: Table) -> float:
-        """The number of records."""
+        """Return the number of records."""
         return float(len(original))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The mean number of combinations per record."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the mean number of combinations per record."""
         return {"per_record": self.value(original, protected) / max(1, len(original))}
 
     def objective(self, domain: LevelMaps) -> ClassObjective:
-        """What a search minimises."""
+        """Return the objective of a search."""
         from celosia.kernels.grouping.class_measures import cell_products
         from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Measures, cell_numbers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -36,21 +36,21 @@ class AverageClassSize(SearchObjective, Loss):
     examples: ClassVar = ({}, {"k": 2})
 
     def value(self, original: Table, protected: Table) -> float:
-        """The average class size of the protected table."""
+        """Return the average class size of the protected table."""
         parts = self.parts(original, protected)
         return float(len(original) / max(1, parts["classes"])) / (self.k or 1)
 
     def identity_value(self, original: Table) -> float:
-        """The average class size of the table itself."""
+        """Return the average class size of the table itself."""
         return self.value(original, original)
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The number of classes (the suppressed records are one) and of suppressed records."""
+    def parts(self, original: Table, protected: Table) -> dict[str, int]:
+        """Return the number of classes (the suppressed records are one) and of suppressed records."""
         lost = lost_records(original, protected)
         return {"classes": len(class_cells(protected)) + (lost > 0), "suppressed": lost}
 
     def objective(self, domain: LevelMaps) -> ClassObjective:
-        r"""What a search minimises, measured as minus the number of classes *c*: there bounds add up.
+        r"""Return the objective of a search: minus the number of classes *c*, for which bounds add up.
 
         With *k* the size of a kept class at least, node *u* finer than *v* finer than *w*, :math:`a_u` classes of *u*
         with *k* records or more, :math:`r_u` records in its others, and :math:`s_w` records in classes of *w* smaller

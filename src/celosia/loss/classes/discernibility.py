@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Discernibility(SearchObjective, Loss):
-    r"""How many records each record cannot be told from, summed over the file.
+    r"""The number of records that each record cannot be distinguished from, summed over the file.
 
     .. math:: DM = \sum_{E} |E|^2 + n \cdot s
 
@@ -35,17 +35,17 @@ class Discernibility(SearchObjective, Loss):
     bounded: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:
-        """The discernibility of the protected table."""
+        """Return the discernibility of the protected table."""
         records, alike = protected.classes.row_sizes
         inside = 0 if protected.suppressed() == len(protected) else int(records @ alike)
         return float(inside + len(original) * lost_records(original, protected))
 
     def identity_value(self, original: Table) -> float:
-        """The discernibility of the table itself."""
+        """Return the discernibility of the table itself."""
         return self.value(original, original)
 
     def objective(self, domain: LevelMaps) -> ClassObjective:
-        """What a search minimises."""
+        """Return the objective of a search."""
         from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Measures
 
         n, searched = float(max(1, domain.n)), float(max(1, domain.searched))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 LOGS = 65_536
-"""So many logarithms are looked up; few classes are larger."""
+"""Length of the table of logarithms; few classes are larger."""
 
 
 class KullbackLeibler(SearchObjective, Loss):
-    r"""How far the joint distribution of the quasi-identifiers moves when each class is spread over its cells.
+    r"""The divergence of the joint distribution of the quasi-identifiers when each class is spread over its cells.
 
     .. math:: \sum_x p(x) \log_2 \frac{p(x)}{q(x)}, \qquad
               q(x) = \frac{|E|}{n \cdot \mathrm{area}(E)} \text{ for } x \in E
@@ -45,12 +45,12 @@ class KullbackLeibler(SearchObjective, Loss):
     bounded: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:
-        """The divergence in bits."""
+        """Return the divergence in bits."""
         bits = self.parts(original, protected)
         return max(0.0, round(float(bits["cross"] - bits["entropy"]), 12))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """Entropy of the original combinations, and the bits that the protected table spends on them."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the entropy of the original combinations, and their cross entropy under the protected table."""
         from celosia.data.engines.row_codes import ROWS
 
         n = max(1, len(original))
@@ -63,7 +63,7 @@ class KullbackLeibler(SearchObjective, Loss):
         return {"entropy": float(-(counts / n) @ np.log2(counts / n)), "cross": cross}
 
     def objective(self, domain: LevelMaps) -> ClassObjective:
-        """What a search minimises: the bits spent, less the entropy of the original, which is the same for all."""
+        """Return the objective of a search: the cross entropy, less the entropy of the original, which is constant."""
         from celosia.kernels.grouping.class_measures import spread_bits
         from celosia.search.lattice.objective import ClassObjective, ColumnObjective, Measures, cell_numbers
 
@@ -95,9 +95,9 @@ class KullbackLeibler(SearchObjective, Loss):
         return ClassObjective(measure, columns, gap_adds=False, fit_scale=settle)
 
 
-def _present(counts: NDArray[np.int64], gone: int) -> NDArray[np.int64]:
-    """The records of each combination; those that were suppressed before are one combination, if there are any."""
-    return np.append(counts, gone) if gone else counts
+def _present(counts: NDArray[np.int64], suppressed: int) -> NDArray[np.int64]:
+    """Return the records of each combination; those that were suppressed before are one more combination."""
+    return np.append(counts, suppressed) if suppressed else counts
 
 
 def _log2(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -41,27 +41,27 @@ class MajorityLoss(SearchObjective, Loss):
     examples: ClassVar = ({"target": "s"},)
 
     def value(self, original: Table, protected: Table) -> float:
-        """The share of minority and suppressed records."""
+        """Return the share of minority and suppressed records."""
         records = self.parts(original, protected)
         return float((records["minority"] + records["suppressed"]) / max(1, len(original)))
 
     def identity_value(self, original: Table) -> float:
-        """The share of minority records in the table itself."""
+        """Return the share of minority records in the table itself."""
         return self.value(original, original)
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The number of minority and of suppressed records."""
+    def parts(self, original: Table, protected: Table) -> dict[str, int]:
+        """Return the number of minority and of suppressed records."""
         columns = protected.schema.need_sensitive(self.target)
         if len(columns) > 1:
             raise SchemaError(f"majority-loss: {len(columns)} columns are sensitive; name the target.")
         return {"minority": _minority(protected, columns[0]), "suppressed": lost_records(original, protected)}
 
     def counted_columns(self) -> tuple[str | None, ...]:
-        """The target."""
+        """Return the target."""
         return (self.target,)
 
     def objective(self, domain: LevelMaps) -> ClassObjective:
-        """What a search minimises."""
+        """Return the objective of a search."""
         from celosia.kernels.grouping.class_measures import minorities
         from celosia.search.lattice.objective import ClassObjective, Measures
 
@@ -80,7 +80,7 @@ class MajorityLoss(SearchObjective, Loss):
 
 
 def _minority(table: Table, target: str) -> int:
-    """Records whose value is not the most frequent one of their class; rows, not persons."""
+    """Count the records (rows, not persons) whose value is not the most frequent one of their class."""
     if table.suppressed() == len(table):
         return 0
     keys = list(table.schema.need_quasi())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.loss.numbers.deviation import Zeros, relative
+from celosia.loss.numbers.deviation import Zeros, relative_deviation
 from celosia.parts import Columns, Loss
 from celosia.views.comparing.comparable import cells, number_columns
 
@@ -26,8 +26,8 @@ class ClassicalLoss(Loss):
     .. math:: \mathrm{IL}_4 = \frac1p \sum_j \frac{|v_{jj} - \tilde v_{jj}|}{|v_{jj}|}, \quad
               \mathrm{IL}_5 = \frac{2}{p(p-1)} \sum_{i < j} |r_{ij} - \tilde r_{ij}|
 
-    A share that has no upper bound: values near 0 can make it arbitrarily large, which is why the probabilistic loss
-    was invented. Where the original is 0, ``zeros`` says what happens. A single column has no IL5. Needs paired
+    A share that has no upper bound: values near 0 can make it arbitrarily large, the reason for the probabilistic
+    loss. ``zeros`` decides about cells whose original is 0. A single column has no IL5. Needs paired
     records; fails for constant columns. References: Domingo-Ferrer & Torra (2001).
 
     >>> import polars as pl, celosia
@@ -37,15 +37,15 @@ class ClassicalLoss(Loss):
     """
 
     columns: Columns = Field(default=(), description="numeric columns; all shared ones when empty")
-    zeros: Zeros = Field(default="skip", description="what is done where the original is 0: skip, equal or error")
+    zeros: Zeros = Field(default="skip", description="treatment of cells whose original is 0: skip, equal or error")
     bounded: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:
-        """The mean of the five parts."""
+        """Return the mean of the five parts."""
         return float(np.mean(list(self.parts(original, protected).values())))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """IL1 to IL5."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return IL1 to IL5."""
         from celosia.kernels.perturbation.noise import covariance
         from celosia.kernels.statistics.centred import deviations
         from celosia.kernels.statistics.moments import correlation
@@ -57,10 +57,10 @@ class ClassicalLoss(Loss):
         v, w = covariance(x), covariance(y)
         upper = np.triu_indices(len(names))
         losses = {
-            "IL1": relative(x, y, self.zeros)[0],
-            "IL2": relative(x.mean(axis=0), y.mean(axis=0), self.zeros)[0],
-            "IL3": relative(v[upper], w[upper], self.zeros)[0],
-            "IL4": relative(np.diag(v), np.diag(w), self.zeros)[0],
+            "IL1": relative_deviation(x, y, self.zeros)[0],
+            "IL2": relative_deviation(x.mean(axis=0), y.mean(axis=0), self.zeros)[0],
+            "IL3": relative_deviation(v[upper], w[upper], self.zeros)[0],
+            "IL4": relative_deviation(np.diag(v), np.diag(w), self.zeros)[0],
         }
         if len(names) > 1:
             pairs = np.triu_indices(len(names), 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypedDict
 
 import numpy as np
 from pydantic import Field
@@ -16,8 +16,17 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
+class TableDistances(TypedDict):
+    """Distances of the tables of one order."""
+
+    mean: float
+    largest: float
+    of: tuple[str, ...]
+    """Columns of the table with the largest distance."""
+
+
 class Contingency(Loss):
-    r"""How many records sit in the wrong cell of the tables that people will make, as a share.
+    r"""The share of records in the wrong cell of contingency tables.
 
     .. math:: \frac{1}{m} \sum_{o=1}^{m} \binom{p}{o}^{-1} \sum_{|S| = o} \tfrac12 \sum_c |p_S(c) - \tilde p_S(c)|
 
@@ -40,15 +49,15 @@ class Contingency(Loss):
     examples: ClassVar = ({}, {"order": 1})
 
     def value(self, original: Table, protected: Table) -> float:
-        """The mean over the orders."""
+        """Return the mean over the orders."""
         coded = categories(original, protected, self.columns, self.bins)
         orders = range(1, min(self.order, len(coded.names)) + 1)
         return float(np.mean([np.mean(list(self._tables(coded, o).values())) for o in orders]))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """For each order the mean distance, the largest, and the columns of the worst table."""
+    def parts(self, original: Table, protected: Table) -> dict[str, TableDistances]:
+        """Return for each order the mean distance, the largest, and the columns of the worst table."""
         coded = categories(original, protected, self.columns, self.bins)
-        out = {}
+        out: dict[str, TableDistances] = {}
         for o in range(1, min(self.order, len(coded.names)) + 1):
             tables = self._tables(coded, o)
             worst = max(tables, key=lambda names: tables[names])

@@ -1,8 +1,8 @@
-"""What became of the relations between columns: eigenvalues and dependence of the correlation matrix."""
+"""Losses of the relations between columns: eigenvalues and dependence of the correlation matrix."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class EigenvalueLoss(Loss):
-    r"""How much the eigenvalues of the correlation matrix changed, relative to the original.
+    r"""The change of the eigenvalues of the correlation matrix, relative to the original.
 
     .. math:: \sum_{\lambda_j > 0} \frac{|\lambda_j - \lambda'_j|}{\lambda_j} + \sum_{\lambda_j = 0} \lambda'_j
 
     A zero eigenvalue is an exact linear relation between columns. Its relative change is not defined (sdcMicro divides
-    by what rounding left of the zero and finds 1e13 or so); the variance that appeared in that direction counts
+    by the rounding error of the zero and gets about 1e13); the variance that appeared in that direction counts
     instead, in units of the mean eigenvalue, which is 1. Records need not be paired. Small eigenvalues weigh much.
     Fails for constant columns.
 
@@ -35,12 +35,12 @@ class EigenvalueLoss(Loss):
     bounded: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:
-        """The sum over the eigenvalues."""
+        """Return the sum over the eigenvalues."""
         parts = self.parts(original, protected)
         return float(parts["relative"] + parts["broken relations"])
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The relative change, the variance where the original had none, and how many exact relations there were."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the relative change, the variance where the original had none, and the number of exact relations."""
         from celosia.kernels.statistics.moments import NULL, spectrum, spectrum_change
 
         x, y = samples(original, protected, number_columns(original, protected, self.columns))
@@ -50,7 +50,7 @@ class EigenvalueLoss(Loss):
 
 
 class DependenceLoss(Loss):
-    r"""How much the pattern of dependence of each column on the others changed.
+    r"""The change of the pattern of dependence of each column on the others.
 
     .. math:: \frac{1}{\sqrt 2} \left\lVert \frac{d}{\lVert d \rVert} - \frac{d'}{\lVert d' \rVert} \right\rVert,
               \qquad d_j = (R^{-1})_{jj} = \frac{1}{1 - R_j^2}
@@ -68,15 +68,15 @@ class DependenceLoss(Loss):
     columns: Columns = Field(default=(), description="numeric columns; all shared ones when empty")
 
     def value(self, original: Table, protected: Table) -> float:
-        """The distance of the two directions."""
+        """Return the distance of the two directions."""
         from celosia.kernels.statistics.moments import correlation, dependence
 
         x, y = samples(original, protected, number_columns(original, protected, self.columns))
         gap = dependence(correlation(x)) - dependence(correlation(y))
         return float(np.sqrt(gap @ gap / 2))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The direction of each column before and after."""
+    def parts(self, original: Table, protected: Table) -> dict[str, list[float]]:
+        """Return the direction of each column before and after."""
         from celosia.kernels.statistics.moments import correlation, dependence
 
         names = number_columns(original, protected, self.columns)

@@ -11,35 +11,35 @@ from celosia.errors import NotApplicable
 
 Floats = npt.NDArray[np.float64]
 Zeros = Literal["skip", "equal", "error"]
-"""What is done where the original is 0: leave it out; count 0 when both are 0 and leave out the others; refuse."""
+"""Treatment of cells whose original is 0: skip them; count 0 if both are 0 and skip the others; raise."""
 
 
-def squared(a: Floats, b: Floats) -> float:
-    r"""Mean squared deviation.
+def squared_deviation(a: Floats, b: Floats) -> float:
+    r"""Return the mean squared deviation.
 
     .. math:: \mathrm{MSE} = \frac{1}{nm} \sum_{ij} (a_{ij} - b_{ij})^2
 
-    >>> squared(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    >>> squared_deviation(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
     2.0
     """
     return float(((a - b) ** 2).mean())
 
 
-def absolute(a: Floats, b: Floats) -> float:
-    """Mean absolute deviation.
+def absolute_deviation(a: Floats, b: Floats) -> float:
+    """Return the mean absolute deviation.
 
-    >>> absolute(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    >>> absolute_deviation(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
     1.0
     """
     return float(np.abs(a - b).mean())
 
 
-def relative(a: Floats, b: Floats, zeros: Zeros = "skip") -> tuple[float, int]:
-    r"""Mean deviation relative to the original, and how many cells were left out because the original is 0.
+def relative_deviation(a: Floats, b: Floats, zeros: Zeros = "skip") -> tuple[float, int]:
+    r"""Return the mean deviation relative to the original, and the number of cells skipped as the original is 0.
 
     .. math:: \mathrm{MRE} = \frac{1}{|C|} \sum_{ij \in C} |a_{ij} - b_{ij}| / |a_{ij}|
 
-    >>> relative(np.array([2.0, 0.0]), np.array([3.0, 1.0]))
+    >>> relative_deviation(np.array([2.0, 0.0]), np.array([3.0, 1.0]))
     (0.5, 1)
     """
     zero = a == 0

@@ -1,8 +1,8 @@
-"""What became of the distribution of each column."""
+"""Losses of the distribution of each column."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class _NumberLoss(_ColumnLoss):
-    """A distance per numeric column. Records need not be paired."""
+    """Loss with a distance per numeric column. Records need not be paired."""
 
     columns: Columns = Field(default=(), description="numeric columns; all shared ones when empty")
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The distance of each column."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the distance of each column."""
         names = number_columns(original, protected, self.columns)
         pairs = columns_of_numbers(original, protected, names)
         return {name: self._distance(x, y, name) for name, (x, y) in zip(names, pairs, strict=True)}
@@ -51,7 +51,7 @@ class KolmogorovSmirnov(_NumberLoss):
 
 
 class Wasserstein(_NumberLoss):
-    r"""How far the values of a column must move to have the new distribution, in standard deviations.
+    r"""The distance that the values of a column must move to have the new distribution, in standard deviations.
 
     .. math:: \frac1p \sum_j \frac{1}{s_j} \int |F_j(v) - \tilde F_j(v)|\,dv
 
@@ -75,7 +75,7 @@ class QuantileLoss(_NumberLoss):
 
     .. math:: \frac{1}{19 p} \sum_{j,q} \frac{|Q_j(q) - \tilde Q_j(q)|}{s_j}
 
-    The tails below 5 % and above 95 % are not looked at; no upper bound. Fails for a constant column.
+    The tails below 5 % and above 95 % do not count; no upper bound. Fails for a constant column.
 
     >>> import polars as pl, celosia
     >>> a, b = (celosia.read(pl.DataFrame({"x": x})) for x in ([1.0, 3.0], [2.0, 4.0]))
@@ -107,10 +107,12 @@ class Hellinger(_CategoryLoss):
     1.0
     """
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The distance of each column."""
-        coded = self._categories(original, protected)
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the distance of each column."""
+        encoded = self._categories(original, protected)
         return {
-            name: distance.hellinger(*distance.counts(coded.original[:, j], coded.protected[:, j], coded.sizes[j]))
-            for j, name in enumerate(coded.names)
+            name: distance.hellinger(
+                *distance.counts(encoded.original[:, j], encoded.protected[:, j], encoded.sizes[j])
+            )
+            for j, name in enumerate(encoded.names)
         }

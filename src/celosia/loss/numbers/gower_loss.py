@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import Field
@@ -26,10 +26,10 @@ class GowerLoss(_ColumnLoss):
               d_j = \min\left(1, \frac{|x - \tilde x|}{\max_j - \min_j}\right), \quad
               \frac{|\mathrm{rank}\,x - \mathrm{rank}\,\tilde x|}{L_j - 1}, \quad [x \ne \tilde x]
 
-    for numbers, ordered categories and other categories. One missing value is the largest distance, two are none. A
-    number or an ordered category that became an interval or a star is at the largest distance. With
-    ``numbers = "atan"`` a number counts as :math:`\frac2\pi \arctan|x - \tilde x|` (sdcMicro's IL_variables, which
-    depends on the unit). Needs paired records. References: Gower (1971).
+    for numbers, ordered categories and other categories. One missing value is the largest distance, two have distance
+    0. A number or an ordered category that became an interval or a star is at the largest distance. With ``numbers =
+    "atan"`` a number counts as :math:`\frac2\pi \arctan|x - \tilde x|` (sdcMicro's IL_variables, which depends on the
+    unit). Needs paired records. References: Gower (1971).
 
     >>> import polars as pl, celosia
     >>> a = celosia.read(pl.DataFrame({"age": [20, 40], "city": ["A", "B"]}))
@@ -39,10 +39,10 @@ class GowerLoss(_ColumnLoss):
     """
 
     columns: Columns = Field(default=(), description="columns of any kind; all shared ones when empty")
-    numbers: Literal["range", "atan"] = Field(default="range", description="how differences of numbers are scaled")
+    numbers: Literal["range", "atan"] = Field(default="range", description="scale of differences of numbers")
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The mean distance of each column."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the mean distance of each column."""
         coded = categories(original, protected, self.columns)
         rows = positions(original, protected)
         types = original.polars_types(), protected.polars_types()
@@ -52,7 +52,7 @@ class GowerLoss(_ColumnLoss):
                 x, y = original.numeric([name])[rows, 0], protected.numeric([name])[:, 0]
                 out[name] = float(self._numeric(x, y).mean())
             elif original.schema[name].kind == Kind.ORDINAL:
-                out[name] = float(_ordered(original, protected, name, rows).mean())
+                out[name] = float(_rank_distance(original, protected, name, rows).mean())
             else:
                 out[name] = float((coded.original[rows, j] != coded.protected[:, j]).mean())
         return out
@@ -68,8 +68,8 @@ class GowerLoss(_ColumnLoss):
         return np.where(one_missing, 1.0, scaled)
 
 
-def _ordered(original: Table, protected: Table, name: str, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Distance in ranks of the original's categories; a value that it lacks is at the largest distance."""
+def _rank_distance(original: Table, protected: Table, name: str, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the distance in ranks of the original's categories; a value that it lacks is at the largest distance."""
     import polars as pl
 
     from celosia.hierarchy import text_series

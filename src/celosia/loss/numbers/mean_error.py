@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 
 class _MeanError(Loss):
-    """What the three errors share: what is compared."""
+    """Base class of the three errors: the arrays that are compared."""
 
     bounded: ClassVar[bool] = False
 
     on: Literal["data", "covariance", "correlation"] = Field(
-        default="data", description="what is compared: the values, or a matrix of all pairs of columns"
+        default="data", description="numbers to compare: the values, or a matrix of all pairs of columns"
     )
     columns: Columns = Field(default=(), description="numeric columns; all shared ones when empty")
 
     def value(self, original: Table, protected: Table) -> float:
-        """The mean error."""
+        """Return the mean error."""
         _, a, b = self._pair(original, protected)
         return self._error(a, b)
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The error of each column."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the error of each column."""
         names, a, b = self._pair(original, protected)
         return {name: self._error(a[:, j], b[:, j]) for j, name in enumerate(names)}
 
@@ -61,8 +61,8 @@ class SquaredError(_MeanError):
     .. math:: \mathrm{MSE}(A, B) = \frac{1}{nm} \sum_{ij} (a_{ij} - b_{ij})^2
 
     with A and B the data (needs paired records), or their covariance (1/n) or correlation matrix with the diagonal.
-    Large errors weigh more; columns are not scaled. A value that is missing in one table stands for the mean of its
-    column; records that are gone are not counted. Fails for columns that are no longer numbers and, on
+    Large errors weigh more; columns are not scaled. A value that is missing in one table is replaced by the mean of
+    its column; deleted records are not counted. Fails for columns that are no longer numbers and, on
     correlations, for constant ones.
 
     >>> import polars as pl, celosia
@@ -74,7 +74,7 @@ class SquaredError(_MeanError):
     examples: ClassVar = ({}, {"on": "covariance"}, {"on": "correlation"})
 
     def _error(self, a: Floats, b: Floats) -> float:
-        return deviation.squared(a, b)
+        return deviation.squared_deviation(a, b)
 
 
 class AbsoluteError(_MeanError):
@@ -94,7 +94,7 @@ class AbsoluteError(_MeanError):
     examples: ClassVar = ({}, {"on": "covariance"}, {"on": "correlation"})
 
     def _error(self, a: Floats, b: Floats) -> float:
-        return deviation.absolute(a, b)
+        return deviation.absolute_deviation(a, b)
 
 
 class RelativeError(_MeanError):
@@ -102,9 +102,9 @@ class RelativeError(_MeanError):
 
     .. math:: \mathrm{MRE}(A, B) = \frac{1}{|C|} \sum_{ij \in C} \frac{|a_{ij} - b_{ij}|}{|a_{ij}|}
 
-    Undefined where the original is 0; ``zeros`` says what happens there: ``skip`` leaves such cells out of the mean,
-    ``equal`` counts those that stayed 0 as 0 and leaves out the others, ``error`` refuses. How many were left out is
-    among the parts. Small originals weigh without bound. Otherwise as squared-error.
+    Undefined where the original is 0; ``zeros`` decides: ``skip`` leaves such cells out of the mean, ``equal`` counts
+    those that stayed 0 as 0 and leaves out the others, ``error`` raises. The number of omitted cells is among the
+    parts. Small originals weigh without bound. Otherwise as squared-error.
 
     >>> import polars as pl, celosia
     >>> a, b = (celosia.read(pl.DataFrame({"x": x})) for x in ([0.0, 2.0], [1.0, 4.0]))
@@ -112,17 +112,17 @@ class RelativeError(_MeanError):
     (1.0, {'left out': 1, 'x': 1.0})
     """
 
-    zeros: Zeros = Field(default="skip", description="what is done where the original is 0: skip, equal or error")
+    zeros: Zeros = Field(default="skip", description="treatment of cells whose original is 0: skip, equal or error")
     examples: ClassVar = ({}, {"on": "covariance"}, {"on": "correlation"})
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The error of each column that is not all zeros, and how many numbers were left out."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the error of each column that is not all zeros, and the number of omitted cells."""
         names, a, b = self._pair(original, protected)
-        errors: dict[str, Any] = {"left out": deviation.relative(a, b, self.zeros)[1]}
+        errors: dict[str, float] = {"left out": deviation.relative_deviation(a, b, self.zeros)[1]}
         for j, name in enumerate(names):
             if np.any(a[:, j]):
                 errors[name] = self._error(a[:, j], b[:, j])
         return errors
 
     def _error(self, a: Floats, b: Floats) -> float:
-        return deviation.relative(a, b, self.zeros)[0]
+        return deviation.relative_deviation(a, b, self.zeros)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import Field
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ProbabilisticLoss(DecidedByOneRecord, Loss):
-    r"""How unlikely the statistics of the protected table are for a sample of the original (PIL).
+    r"""The improbability of the statistics of the protected table in a sample of the original (PIL).
 
     .. math:: \mathrm{PIL} = \tfrac15 \left( \mathrm{pil}(Q) + \mathrm{pil}(\bar x) + \mathrm{pil}(s^2) +
               \mathrm{pil}(s_{xy}) + \mathrm{pil}(r) \right), \qquad
@@ -40,11 +40,11 @@ class ProbabilisticLoss(DecidedByOneRecord, Loss):
     density: Literal["kernel", "normal"] = Field(default="kernel", description="density of the original at a quantile")
 
     def value(self, original: Table, protected: Table) -> float:
-        """The mean of the parts."""
+        """Return the mean of the parts."""
         return float(np.mean(list(self.parts(original, protected).values())))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """Quantiles, mean, variance, covariance, correlation."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the loss of quantiles, mean, variance, covariance and correlation."""
         from celosia.loss.numbers.surprise import terms
 
         names = number_columns(original, protected, self.columns)
@@ -53,5 +53,5 @@ class ProbabilisticLoss(DecidedByOneRecord, Loss):
             return {name: part for name, part in vars(terms(x, y, self.density)).items() if part is not None}
         alone = [terms(x[:, [j]], y[:, [j]], self.density) for j in range(len(names))]
         means = {name: float(np.mean([getattr(t, name) for t in alone])) for name in ("quantiles", "mean", "variance")}
-        # A column with itself: the covariance is the variance, the correlation stays 1.
+        # Of a column with itself the covariance is the variance, and the correlation stays 1.
         return {**means, "covariance": means["variance"], "correlation": 0.0}

@@ -1,4 +1,4 @@
-r"""Probabilistic information loss: how surprising a statistic of the protected file is as one of a sample.
+r"""Probabilistic information loss: improbability of a statistic of the protected file as that of a sample.
 
 The original file is taken as the population and the protected one as a sample of size n from it. A statistic
 :math:`\Theta` of such a sample is about normal around its value :math:`\theta` on the original, so
@@ -41,12 +41,12 @@ class Terms:
     correlation: float | None
 
     def value(self) -> float:
-        """Mean of the parts."""
+        """Return the mean of the parts."""
         return float(np.mean([part for part in vars(self).values() if part is not None]))
 
 
 def surprise(theta: Floats, other: Floats, variance: Floats, scale: Floats) -> Floats:
-    """The loss of each statistic; one without variance is 0 when it stays (up to rounding of ``scale``), else 1."""
+    """Return the loss of each statistic; without variance 0 if unchanged (up to rounding of ``scale``), else 1."""
     from scipy.special import erf
 
     change = np.abs(other - theta)
@@ -59,7 +59,7 @@ def surprise(theta: Floats, other: Floats, variance: Floats, scale: Floats) -> F
 
 
 def terms(x: Floats, y: Floats, density: Density = "kernel") -> Terms:
-    """The five parts for all columns of one file; ``x`` is the original, ``y`` the protected one.
+    """Return the five parts for all columns of one file; ``x`` is the original, ``y`` the protected one.
 
     >>> x = np.arange(20.0).reshape(10, 2) ** 2
     >>> terms(x, x).value()
@@ -77,7 +77,7 @@ def terms(x: Floats, y: Floats, density: Density = "kernel") -> Terms:
 
 
 def _pairs(cx: Floats, cy: Floats, size: Floats) -> tuple[float, float | None]:
-    """Covariance and correlation, over unordered pairs of columns."""
+    """Return the loss of covariances and correlations, over unordered pairs of columns."""
     n = len(cx)
     i, j = np.triu_indices(cx.shape[1], 1)
     s, after = cx.T @ cx / n, cy.T @ cy / len(cy)
@@ -107,7 +107,7 @@ def _pairs(cx: Floats, cy: Floats, size: Floats) -> tuple[float, float | None]:
 
 
 def _quantiles(x: Floats, y: Floats, density: Density, size: Floats) -> Floats:
-    """Quantiles of 5 % to 95 %; Var of a quantile: q (1 - q) / (n f(Q_q)^2)."""
+    """Return the loss of the quantiles of 5 % to 95 %; Var of a quantile: q (1 - q) / (n f(Q_q)^2)."""
     q = QUANTILES[:, None]
     theta, other = np.quantile(x, QUANTILES, axis=0), np.quantile(y, QUANTILES, axis=0)
     f = kernel_density(x, theta) if density == "kernel" else normal_density(x, theta)
@@ -119,7 +119,7 @@ def _quantiles(x: Floats, y: Floats, density: Density, size: Floats) -> Floats:
 
 
 def kernel_density(x: Floats, at: Floats) -> Floats:
-    r"""Gaussian kernel density of each column at given points, bandwidth :math:`1.06\,s\,n^{-1/5}`.
+    r"""Return the Gaussian kernel density of each column at given points, bandwidth :math:`1.06\,s\,n^{-1/5}`.
 
     >>> kernel_density(np.array([[-1.0], [1.0]]), np.array([[0.0]])).round(3).tolist()
     [[0.24]]
@@ -139,7 +139,7 @@ def kernel_density(x: Floats, at: Floats) -> Floats:
 
 
 def normal_density(x: Floats, at: Floats) -> Floats:
-    """Normal density with the mean and deviation of each column.
+    """Return the normal density with the mean and deviation of each column.
 
     >>> normal_density(np.array([[-1.0], [1.0]]), np.array([[0.0]])).round(3).tolist()
     [[0.399]]

@@ -1,1 +1,1 @@
-"""Losses that ask what the data are still good for."""
+"""Losses for a use of the data: models, regression, synthesis."""

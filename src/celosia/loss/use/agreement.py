@@ -1,4 +1,4 @@
-"""How far two models agree: labels, partitions, trees, coefficients."""
+"""Agreement of two models: labels, trees, coefficients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def disagreement(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
-    r"""Share of the records to which two models give different labels.
+    r"""Return the share of the records to which two models give different labels.
 
     .. math:: \frac1T \sum_t [M(x_t) \ne M'(x_t)]
 
@@ -38,14 +38,14 @@ class Tree:
 
     @classmethod
     def of(cls, fitted: Any) -> Tree:
-        """The tree of a fitted scikit-learn model."""
+        """Read the tree of a fitted scikit-learn model."""
         t = fitted.tree_
         weight = np.asarray(t.weighted_n_node_samples, dtype=np.float64)
         return cls(t.feature, t.threshold, t.children_left, t.children_right, weight / weight[0])
 
 
 def tree_overlap(a: Tree, b: Tree, tolerance: float) -> tuple[float, float]:
-    """Weight of the splits that two trees share from the root down, and the weight of all splits of the larger one.
+    """Return the weight of the splits that two trees share from the root down, and that of all splits of the larger.
 
     Two splits are the same when they cut the same feature at thresholds that differ by at most the tolerance. A split
     weighs as much as the records that reach it.
@@ -68,14 +68,14 @@ def tree_overlap(a: Tree, b: Tree, tolerance: float) -> tuple[float, float]:
 
 
 def least_squares(x: Floats, y: Floats, level: float = 0.95) -> tuple[Floats, Floats, Floats]:
-    """Coefficients of a linear regression with intercept (the last one), and the ends of their intervals.
+    """Return the coefficients of a linear regression with intercept (the last one), and the ends of their intervals.
 
     >>> least_squares(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0]))[0].round(12).tolist()
     [2.0, 1.0]
     """
     from scipy.stats import t
 
-    # on standardised columns: neither their units nor how far they are from 0 must look like a linear relation
+    # on standardised columns: neither units nor distances from 0 must count as a linear relation
     spread = deviations(x)
     unit = np.where(spread > 0, spread, 1.0)
     design = np.column_stack([centred(x) / unit, np.ones(len(x))])
@@ -96,7 +96,7 @@ def least_squares(x: Floats, y: Floats, level: float = 0.95) -> tuple[Floats, Fl
 
 
 def interval_overlap(low: Floats, high: Floats, low2: Floats, high2: Floats) -> Floats:
-    r"""Mean share of two intervals that lies in both; 0 when they do not meet.
+    r"""Return the mean share of two intervals that lies in both; 0 when they do not meet.
 
     .. math:: \tfrac12 \left( \frac{|I \cap J|}{|I|} + \frac{|I \cap J|}{|J|} \right)
 

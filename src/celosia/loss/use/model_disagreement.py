@@ -1,8 +1,9 @@
-"""Loss for a use: what a model learns from the protected table."""
+"""Loss for a use: predictions of a model that is trained on the protected table."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ from pydantic import Field
 
 from celosia.errors import NotApplicable
 from celosia.kernels.statistics.centred import centred, deviations
-from celosia.loss.bases.learning import is_number, lesson, tree
+from celosia.loss.bases.training_data import hold_out, is_number, rpart_tree
 from celosia.loss.use.agreement import disagreement
 from celosia.parts import Column, Columns, Loss
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ModelDisagreement(Loss):
-    r"""How often a model that was trained on the protected table contradicts one trained on the original.
+    r"""The rate at which a model trained on the protected table contradicts one trained on the original.
 
     .. math:: \frac1T \sum_{t} [M(x_t) \ne M'(x_t)]
 
@@ -52,31 +53,23 @@ class ModelDisagreement(Loss):
     examples: ClassVar = ({"target": "e"},)
 
     def value(self, original: Table, protected: Table) -> float:
-        """The disagreement or the gap."""
+        """Return the disagreement or the gap."""
         measures = self.parts(original, protected)
         if self.measure not in measures:
             kind = "numbers" if "r2" in measures else "categories"
             raise NotApplicable(f"the target holds {kind}, which {self.measure} is not for; use {', '.join(measures)}.")
         return max(0.0, float(measures[self.measure]))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The disagreement and every gap that has a meaning for the target; negative where the second is better."""
-        data = lesson(original, protected, self.target, self.predictors, self.test, self.seed)
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the disagreement and every gap that suits the target; negative where the second model is better."""
+        data = hold_out(original, protected, self.target, self.predictors, self.test, self.seed)
         regress = is_number(data.y)
         if regress and data.y2.dtype.kind != "f":
             raise NotApplicable(f"column {self.target!r} holds numbers in the original only.")
         if not regress and min(len(np.unique(data.y.astype(str))), len(np.unique(data.y2.astype(str)))) < 2:
             raise NotApplicable("the target has one class only: there is nothing to learn.")
         if not regress:
-            data = type(data)(
-                data.names,
-                data.x,
-                data.y.astype(str),
-                data.x2,
-                data.y2.astype(str),
-                data.test,
-                data.truth.astype(str),
-            )
+            data = replace(data, y=data.y.astype(str), y2=data.y2.astype(str), truth=data.truth.astype(str))
         a = self._predict(data.x, data.y, data.test, regress=regress)
         b = self._predict(data.x2, data.y2, data.test, regress=regress)
         if regress:
@@ -89,12 +82,12 @@ class ModelDisagreement(Loss):
     def _predict(self, x: NDArray[Any], y: NDArray[Any], at: NDArray[Any], *, regress: bool) -> NDArray[Any]:
         model = self._model(y, regress=regress)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a fit that needs more rounds is still a fit
+            warnings.simplefilter("ignore")  # a fit that has not converged is used as it is
             return np.asarray(model.fit(x, y).predict(at))
 
     def _model(self, y: NDArray[Any], *, regress: bool) -> Any:
         if self.learner == "tree":
-            return tree(y, self.seed, regress=regress)
+            return rpart_tree(y, self.seed, regress=regress)
         if self.learner == "linear":
             from sklearn.linear_model import LinearRegression, LogisticRegression
 

@@ -1,13 +1,13 @@
-"""Loss for a use: models compared by what they are made of."""
+"""Losses for a use: structure of trees, clusterings and regressions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from celosia.loss.bases.learning import is_number, labels, predictors, tree
+from celosia.loss.bases.training_data import is_number, labels, predictors, rpart_tree
 from celosia.loss.use.agreement import Tree, interval_overlap, least_squares, tree_overlap
 from celosia.parts import Column, Columns, DecidedByOneRecord, Loss
 from celosia.views.comparing.comparable import number_columns, samples
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TreeDifference(DecidedByOneRecord, Loss):
-    r"""How much of a decision tree is not found again when it is grown on the protected table.
+    r"""The share of a decision tree that is lost when it is grown on the protected table.
 
     .. math:: 1 - \frac{\sum_{v \in T \cap T'} \min(w_v, w'_v)}{\max(\sum_T w_v, \sum_{T'} w'_v)}
 
@@ -41,12 +41,12 @@ class TreeDifference(DecidedByOneRecord, Loss):
     examples: ClassVar = ({"target": "e"},)
 
     def value(self, original: Table, protected: Table) -> float:
-        """The share of splits that differ."""
+        """Return the share of splits that differ."""
         same, total = self._overlap(original, protected)
         return max(0.0, 1 - same / total) if total > 0 else 0.0
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The weight of the splits that both trees have, and of all splits of the larger one."""
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the weight of the splits that both trees have, and of all splits of the larger one."""
         same, total = self._overlap(original, protected)
         return {"shared": same, "all": total}
 
@@ -58,18 +58,18 @@ class TreeDifference(DecidedByOneRecord, Loss):
         for x, z in ((columns.original, y), (columns.protected, y2)):
             whole = ~np.isnan(z) if z.dtype.kind == "f" else np.ones(len(z), np.bool_)
             z = z[whole] if regress else z[whole].astype(str)
-            trees.append(Tree.of(tree(z, self.seed, regress=regress).fit(x[whole], z)))
+            trees.append(Tree.of(rpart_tree(z, self.seed, regress=regress).fit(x[whole], z)))
         return tree_overlap(trees[0], trees[1], self.tolerance)
 
 
 class ClusterDisagreement(DecidedByOneRecord, Loss):
-    r"""How differently k-means parts the records when it learns from the protected table (adjusted Rand).
+    r"""The difference of the k-means partitions learnt from the original and the protected table (adjusted Rand).
 
     .. math:: 1 - \mathrm{ARI}(C, C')
 
-    Both sets of centres part the original records, so that records need not be paired. Standardised numbers and
+    Both sets of centres partition the original records, so that records need not be paired. Standardised numbers and
     one feature per category. 0 is the same partition, 1 no more agreement than by chance. Where the data have no
-    clusters the partition is unstable and the loss says little.
+    clusters the partition is unstable and the loss means little.
 
     >>> import polars as pl, celosia
     >>> a = celosia.read(pl.DataFrame({"x": [0.0, 0.1, 0.2, 9.0, 9.1, 9.2]}))
@@ -93,17 +93,17 @@ class ClusterDisagreement(DecidedByOneRecord, Loss):
         columns = features(original, protected, names)
         if min(len(columns.original), len(columns.protected)) < self.clusters:
             raise NotApplicable(f"{self.clusters} clusters need as many records.")
-        parted = []
+        partitions = []
         for x in (columns.original, columns.protected):
             if len(np.unique(x, axis=0)) < self.clusters:
                 raise NotApplicable(f"there are fewer than {self.clusters} different records to cluster.")
             model = KMeans(self.clusters, n_init=5, random_state=self.seed).fit(x)
-            parted.append(model.predict(columns.original))
-        return min(1.0, max(0.0, 1 - float(adjusted_rand_score(*parted))))
+            partitions.append(model.predict(columns.original))
+        return min(1.0, max(0.0, 1 - float(adjusted_rand_score(*partitions))))
 
 
 class CoefficientOverlap(DecidedByOneRecord, Loss):
-    r"""How little the confidence intervals of regression coefficients overlap, mean over coefficients.
+    r"""One minus the overlap of the confidence intervals of regression coefficients, mean over coefficients.
 
     .. math:: 1 - \frac1p \sum_j \tfrac12 \left( \frac{|I_j \cap I'_j|}{|I_j|} + \frac{|I_j \cap I'_j|}{|I'_j|} \right)
 
@@ -127,7 +127,7 @@ class CoefficientOverlap(DecidedByOneRecord, Loss):
         """One minus the mean overlap."""
         return float(np.mean(list(self.parts(original, protected).values())))
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
         """One minus the overlap, for each coefficient."""
         chosen = number_columns(original, protected, (*self.predictors, self.target) if self.predictors else ())
         names = [name for name in chosen if name != self.target]

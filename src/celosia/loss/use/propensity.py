@@ -1,9 +1,9 @@
-"""Propensity score: whether original and protected records can be told apart."""
+"""Propensity score: whether a model can distinguish original and protected records."""
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import Field
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-SHUFFLES = 20  # how often labels are shuffled to know what a tree finds where nothing is
+SHUFFLES = 20  # random permutations of the labels, for the pMSE of a tree without any difference
 
 
 class Propensity(Loss):
-    r"""How well a model tells protected records from original ones (pMSE).
+    r"""The success of a model in distinguishing protected from original records (pMSE).
 
     .. math:: \mathrm{pMSE} = \frac1N \sum_i (\hat p_i - c)^2, \qquad c = n' / N
 
     with :math:`\hat p_i` the fitted probability that record i of both tables together is a protected one. 0 when they
-    cannot be told apart, :math:`c(1-c)`, a quarter for tables of one size, when they can be with certainty. The
-    ``ratio`` among the parts divides by what is expected of records drawn from a right model that was fitted to the
+    cannot be distinguished, :math:`c(1-c)`, a quarter for tables of one size, when they can be with certainty. The
+    ``ratio`` among the parts divides by the value expected of records drawn from a right model that was fitted to the
     original, :math:`(k-1)(1-c)^2 c / N` with k coefficients: 1 is as good as synthesis can be, and a second sample of
     the population has about 2. For a tree the mean over shuffled labels is expected. The logistic model uses
     numbers, categories, and products in pairs if ``interactions``. Records need not be paired.
@@ -47,13 +47,13 @@ class Propensity(Loss):
     seed: int = Field(default=0, ge=0, description="for the shuffled labels of a tree")
 
     def value(self, original: Table, protected: Table) -> float:
-        """The pMSE."""
-        x, label = self._stacked(original, protected)
+        """Return the pMSE."""
+        x, label = self._stack(original, protected)
         return self._pmse(x, label)
 
-    def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """The pMSE, what is expected of a second sample, and their ratio."""
-        x, label = self._stacked(original, protected)
+    def parts(self, original: Table, protected: Table) -> dict[str, float]:
+        """Return the pMSE, its expectation for a correct synthesis, and their ratio."""
+        x, label = self._stack(original, protected)
         c = float(label.mean())
         pmse = self._pmse(x, label)
         if self.learner == "logistic":
@@ -65,7 +65,7 @@ class Propensity(Loss):
             expected = float(np.mean([self._pmse(x, rng.permutation(label)) for _ in range(SHUFFLES)]))
         return {"pMSE": pmse, "expected": expected, "ratio": pmse / expected if expected > 0 else 0.0}
 
-    def _stacked(self, original: Table, protected: Table) -> tuple[Floats, NDArray[np.int64]]:
+    def _stack(self, original: Table, protected: Table) -> tuple[Floats, NDArray[np.int64]]:
         names = categories(original, protected, self.columns).names
         columns = features(original, protected, names)
         x = np.concatenate([columns.original, columns.protected])
@@ -76,7 +76,7 @@ class Propensity(Loss):
         return x, label
 
     def _pmse(self, x: Floats, label: NDArray[np.int64]) -> float:
-        if not x.shape[1]:  # no column has more than one value: nothing tells the tables apart
+        if not x.shape[1]:  # no column has more than one value: the tables cannot be distinguished
             return 0.0
         if self.learner == "tree":
             from sklearn.tree import DecisionTreeClassifier
@@ -85,7 +85,7 @@ class Propensity(Loss):
         else:
             from sklearn.linear_model import LogisticRegression
 
-            # A little shrinkage: tables that can be told apart for certain have no largest likelihood.
+            # A little shrinkage: for separable tables the likelihood has no maximum.
             model = LogisticRegression(C=1e4, max_iter=200)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""The score: loss and risk in one number."""
+"""Score: loss and risk in one number."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ class Score(Loss):
     (50.0, 20.0)
     """
 
-    loss: Loss | None = Field(default=None, description="what is lost; probabilistic-loss when not given")
+    loss: Loss | None = Field(default=None, description="the loss; probabilistic-loss when not given")
     risk: Threat | None = Field(default=None, description="what an intruder can do; disclosure-risk when not given")
     weight: float = Field(default=0.5, ge=0, le=1, description="weight of the loss; the rest is that of the risk")
     persons: ClassVar[PersonUnit] = "counted"
     bounded: ClassVar[bool] = False
 
     def value(self, original: Table, protected: Table) -> float:
-        """The score in percent."""
+        """Return the score in percent."""
         return float(self.parts(original, protected)["score"])
 
     def identity_value(self, original: Table) -> float:
-        """The score of an unchanged copy: all risk, no loss."""
+        """Return the score of an unchanged copy: all risk, no loss."""
         return self.value(original, original)
 
     def parts(self, original: Table, protected: Table) -> dict[str, Any]:
-        """Loss and risk in percent, the score, and whether it is at most 30."""
+        """Return loss and risk in percent, the score, and whether it is at most 30."""
         loss: Loss = self.loss or build("loss", "probabilistic-loss")
         risk: Threat = self.risk or build("attack", "disclosure-risk")
         lost = 100 * loss.value(original, protected)

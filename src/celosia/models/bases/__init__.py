@@ -1,1 +1,1 @@
-"""What models share."""
+"""Base classes of several models."""

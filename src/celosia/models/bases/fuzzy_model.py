@@ -1,4 +1,4 @@
-"""What the fuzzy models share: the cells of a table, and the sensitive column as codes."""
+"""Base class of the fuzzy models: cells of a table, and the sensitive column as codes."""
 
 from __future__ import annotations
 
@@ -32,35 +32,35 @@ class _FuzzyModel(FuzzyCoding, Model):
     scope: ClassVar[Literal["class", "file"]] = "file"
 
     def table_cells(self, table: Table) -> Cells:
-        """The cells of the quasi-identifiers over the records that are not suppressed."""
+        """Return the cells of the quasi-identifiers over the records that are not suppressed."""
         own = {name: getattr(self, name) for name in FuzzyCoding.model_fields}
         return table.cached(("fuzzy cells", repr(own)), lambda: self.cross(quasi_values(table), SEED))
 
     def table_alike(self, table: Table) -> NDArray[np.int64]:
-        """A number per kept record, the same for records with equal quasi-identifiers."""
+        """Return a number per kept record, equal for records with equal quasi-identifiers."""
         return table.cached("fuzzy alike", lambda: alike(table))
 
     def table_sensitive(self, table: Table, column: str) -> Sensitive:
-        """The sensitive column of the records that are not suppressed; a missing value is a value, the last."""
+        """Return the sensitive column of the records that are not suppressed; a missing value is a value, the last."""
         return table.cached(("fuzzy sensitive", column), lambda: table.counted(column).take(table.classes.members))
 
     @abstractmethod
     def measured_value(self, table: Table) -> float:
-        """The measured value of a table."""
+        """Return the measured value of a table."""
 
     def verdict(self, table: Table) -> Verdict:
-        """The measured value and whether it meets the bound: degrees of records, not classes, are judged."""
+        """Return the measured value and whether it meets the bound: degrees of records, not classes, are judged."""
         values = []
         for reading in table.readings():
             if reading.rows.stars is None:
                 values.append(self.measured_value(reading))
-            else:  # a suppressed record belongs to no fuzzy cell: their class is judged as it is
+            else:  # a suppressed record is in no fuzzy cell: a crisp model judges their class
                 values += self._suppressed_scores(reading)
         value = worst(self, np.array(values))
         return Verdict(value, meets(self, value))
 
     def crisp(self) -> Model:
-        """The model of classes that judges the suppressed records."""
+        """Return the model of classes that judges the suppressed records."""
         raise NotImplementedError
 
     def _suppressed_scores(self, table: Table) -> list[float]:
@@ -77,19 +77,19 @@ class _FuzzyModel(FuzzyCoding, Model):
         return table.classes.members & (not self.holds(table))
 
     def score(self, classes: ClassCounts) -> float:  # noqa: ARG002
-        """Refuse: fuzzy cells are not classes."""
+        """Raise: fuzzy cells are not classes."""
         raise ParameterError(
             f"{self.name} is measured on the records of a table, a search over classes cannot use it. "
             "Search with another requirement and check this one afterwards."
         )
 
-    def cell_frame(self, cells: Cells, **columns: Any) -> pl.DataFrame:
+    def cell_frame(self, cells: Cells, **columns: NDArray[np.generic]) -> pl.DataFrame:
         """One row per cell that some record belongs to; each further column is an array groups × fuzzy cells."""
         import polars as pl
 
         size, count = cell_sizes(cells)
         group, fuzzy = np.nonzero(size > 0)
-        frame: dict[str, Any] = {
+        frame: dict[str, object] = {
             name: [cells.group_names[g][j] for g in group] for j, name in enumerate(cells.crisp_columns)
         }
         frame |= {name: [cells.names[f][j] for f in fuzzy] for j, name in enumerate(cells.fuzzy_columns)}
@@ -103,7 +103,7 @@ def record_frame(table: Table, columns: Mapping[str, NDArray[np.float64]]) -> pl
     import polars as pl
 
     kept = table.classes.members
-    frame: dict[str, Any] = {}
+    frame: dict[str, pl.Series] = {}
     for name, numbers in columns.items():
         values = np.full(len(kept), np.nan)
         values[kept] = numbers
@@ -111,8 +111,10 @@ def record_frame(table: Table, columns: Mapping[str, NDArray[np.float64]]) -> pl
     return pl.DataFrame(frame)
 
 
-def once(mu: NDArray[np.float64], persons: NDArray[np.int64] | None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Degrees of persons instead of records: the highest of their rows; and a row that stands for each of them."""
+def merge_persons(
+    mu: NDArray[np.float64], persons: NDArray[np.int64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the degrees of persons, the highest of their rows, and the first row of each person."""
     if persons is None or len(persons) == 0:
         return mu, np.arange(len(mu))
     order = np.argsort(persons, kind="stable")
@@ -132,19 +134,19 @@ def cell_sizes(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 def quasi_values(table: Table) -> dict[str, NDArray[Any]]:
-    """The quasi-identifiers of the records that are not suppressed."""
+    """Return the quasi-identifiers of the records that are not suppressed."""
     kept = table.classes.members
     return {name: values_of(table.column(name), kept) for name in table.schema.need_quasi()}
 
 
 def alike(table: Table) -> NDArray[np.int64]:
-    """Number the different combinations of quasi-identifiers of the records that are not suppressed."""
+    """Return a number per kept record, equal for records with equal quasi-identifiers."""
     kept = table.classes.members
     return number([table.encoded(name).codes[kept] for name in table.schema.need_quasi()])
 
 
 def values_of(series: pl.Series, kept: NDArray[np.bool_]) -> NDArray[Any]:
-    """A column of the kept records: floats for numbers and dates, objects for text.
+    """Return a column of the kept records: floats for numbers and dates, objects for text.
 
     A column of numbers in which records were suppressed has become text; its kept values are read as numbers again.
     """

@@ -1,4 +1,4 @@
-"""What all models of a sensitive column share: the worst value over the columns, each on its own."""
+"""Base class of models of sensitive columns: the worst value over the columns, each on its own."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ class _SensitiveModel(Model):
     """A model that scores the counts of one sensitive column per class."""
 
     known_alone: ClassVar[bool] = False
-    """Whether the known values of a class must meet the requirement without its missing ones too."""
+    """Whether the known values of a class must also meet the requirement without its missing ones."""
 
     column: Column | None = Field(default=None, description="the sensitive column; all declared ones when not given")
 
     def counted_columns(self) -> tuple[str | None, ...]:
-        """The column, or all sensitive ones."""
+        """Return the column, or all sensitive ones."""
         return (self.column,)
 
     def scores(self, classes: ClassCounts) -> NDArray[np.float64]:
-        """The value of each class, the worst over the columns."""
-        return self._worse([self.worst_scores(counts) for counts in self.counted(classes)])
+        """Return the value of each class, the worst over the columns."""
+        return self._worse([self.worst_scores(counts) for counts in self.value_counts(classes)])
 
     def worst_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
-        """The value of each class for one sensitive column, the worse with and without missing values.
+        """Return the value of each class for one sensitive column, the worse with and without missing values.
 
-        A missing value says nothing about the others, so it hides nobody: {HIV, missing} has one value.
+        A missing value is no further value: {HIV, missing} has one value.
         """
         if counts.missing_code < 0 or not self.known_alone:
             return self.column_scores(counts)
@@ -45,8 +45,8 @@ class _SensitiveModel(Model):
         worst = np.minimum if self.direction == "at least" else np.maximum
         return np.asarray(worst.reduce(scores), dtype=np.float64)
 
-    def counted(self, classes: ClassCounts) -> list[ValueCounts]:
-        """The counts of the columns that this model looks at."""
+    def value_counts(self, classes: ClassCounts) -> list[ValueCounts]:
+        """Return the counts of the columns of this model."""
         if self.column is not None:
             return [classes.of(self.column)]
         if not classes.values:
@@ -54,5 +54,5 @@ class _SensitiveModel(Model):
         return list(classes.values.values())
 
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
-        """The value of each class for one sensitive column."""
+        """Return the value of each class for one sensitive column."""
         raise NotImplementedError

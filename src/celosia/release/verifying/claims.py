@@ -182,7 +182,7 @@ def _compared(claim: dict[str, Any], computed: float) -> Check:
     return Check(claim["part"], claim["value"], evidence.plain(computed), _close(_as_float(claim["value"]), computed))
 
 
-def _compared_in_full(claim: dict[str, Any], evidence_found: dict[str, Any]) -> Check:
+def _compared_in_full(claim: dict[str, Any], evidence_found: Mapping[str, Any]) -> Check:
     """A number with all that belongs to it: averages, counts, shares above a threshold."""
     check = _compared(claim, evidence_found["value"])
     computed, stated = evidence.plain(evidence_found), claim.get("evidence", {})

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Attack, Columns, build
+from celosia.parts import Attack, AttackEvidence, Columns, build
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 _Number = TypeVar("_Number", float, "NDArray[np.float64]")
+
+
+class ClassicalDisclosureEvidence(AttackEvidence):
+    """Combined risk and its three parts."""
+
+    parts: dict[str, AttackEvidence]
 
 
 class ClassicalDisclosureRisk(Attack):
@@ -51,9 +57,10 @@ class ClassicalDisclosureRisk(Attack):
         parts = {name: risk.value(original, protected) for name, risk in self._parts(original, protected).items()}
         return float(_combine(parts))
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
-        """Return the combined risk, its three parts, and what guessing would reach."""
-        parts = {name: risk.evidence(original, protected) for name, risk in self._parts(original, protected).items()}
+    def evidence(self, original: Table, protected: Table) -> ClassicalDisclosureEvidence:
+        """Return the combined risk with its interval and baseline, and its three parts."""
+        attacks = self._parts(original, protected).items()
+        parts = {name: cast("AttackEvidence", attack.evidence(original, protected)) for name, attack in attacks}
         low, high = (_combine({name: part["interval"][i] for name, part in parts.items()}) for i in (0, 1))
         return {
             "value": _combine({name: part["value"] for name, part in parts.items()}),

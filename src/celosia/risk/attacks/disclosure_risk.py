@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NotRequired
 
 import numpy as np
 from pydantic import Field
@@ -11,6 +12,7 @@ from pydantic import Field
 from celosia.errors import NotApplicable, ParameterError
 from celosia.parts import (
     Attack,
+    AttackEvidence,
     Columns,
     CombinesAttacks,
     DecidedByOneRecord,
@@ -38,7 +40,7 @@ class Strongest:
     """Attacks that apply, their evidence, and the choice of those that decide."""
 
     attacks: dict[str, Attack]
-    evidence: dict[str, dict[str, Any]]
+    evidence: Mapping[str, Mapping[str, Any]]
     not_applicable: dict[str, str]
     """Reason why each of the others does not apply."""
 
@@ -72,6 +74,15 @@ class Strongest:
     def mean_success(self, end: str = "value") -> float:
         """Return the mean success of the attacks that decide."""
         return float(np.mean([self.success(name, end) for name in self.deciding_attacks()]))
+
+
+class DisclosureRiskEvidence(AttackEvidence):
+    """Risk, the attacks that decided it, and the success of every attack."""
+
+    decided: list[str]
+    attacks: dict[str, dict[str, object]]
+    general: NotRequired[list[str]]
+    not_applicable: NotRequired[dict[str, str]]
 
 
 class DisclosureRisk(CombinesAttacks, DecidedByOneRecord, Attack):
@@ -117,11 +128,11 @@ class DisclosureRisk(CombinesAttacks, DecidedByOneRecord, Attack):
         """Return the risk as a share."""
         return self._strongest(original, protected).mean_success()
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> DisclosureRiskEvidence:
         """Return the risk, the attacks that decided it, and the success of every attack."""
         strongest = self._strongest(original, protected)
         published = ("value", "interval", "baseline", "control", "read")
-        summary: dict[str, Any] = {
+        summary: DisclosureRiskEvidence = {
             "value": strongest.mean_success(),
             "interval": [strongest.mean_success("low"), strongest.mean_success("high")],
             "baseline": float(np.mean([strongest.baseline(name) for name in strongest.deciding_attacks()])),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, NotRequired, Protocol, cast
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
 from celosia.histogram import number
-from celosia.parts import Attack, Column, Columns
+from celosia.parts import Attack, AttackEvidence, Column, Columns
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -31,6 +31,23 @@ class Classifier(Protocol):
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the predicted labels."""
+
+
+class Accuracy(AttackEvidence):
+    """Accuracy against the majority baseline; all numbers but ``records`` are None where nothing was predicted."""
+
+    lift: float
+    advantage: float
+    advantage_interval: list[float]
+    records: int
+
+
+class InferenceEvidence(Accuracy):
+    """Accuracy of the intruder, and that of the subgroup."""
+
+    learner: str
+    external: float
+    subgroup: NotRequired[Accuracy]
 
 
 class InferenceAttack(Attack):
@@ -74,14 +91,15 @@ class InferenceAttack(Attack):
         """Return the share of correct predictions."""
         return float(self.evidence(original, protected)["value"])
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> InferenceEvidence:
         """Return accuracy with interval, majority baseline, lift, the difference with interval, and the subgroup."""
         from celosia.views.persons import by_person, paired_persons
 
         right, guess = self._right(original, protected)
         person = paired_persons(original, protected)[1]
-        out = _judge(by_person(right, person), by_person(guess, person))
-        out |= {"learner": self.learner, "external": self.external}
+        accuracy = _judge(by_person(right, person), by_person(guess, person))
+        facts = {**accuracy, "learner": self.learner, "external": self.external}
+        out = cast("InferenceEvidence", facts)
         if self.subgroup is not None:
             members = self._subgroup(original, protected)
             out["subgroup"] = _judge(*(by_person(hits[members], person[members]) for hits in (right, guess)))
@@ -180,16 +198,15 @@ class InferenceAttack(Attack):
         return np.asarray(marked[positions(original, protected)], dtype=np.bool_)
 
 
-def _judge(right: NDArray[np.float64], guess: NDArray[np.float64]) -> dict[str, Any]:
+def _judge(right: NDArray[np.float64], guess: NDArray[np.float64]) -> Accuracy:
     """Return accuracy, baseline and difference over the records that were predicted, with intervals."""
     from celosia.kernels.statistics.intervals import Z, wilson
 
     seen = np.isfinite(right)
     n = int(seen.sum())
     if n == 0:
-        return dict.fromkeys(("value", "interval", "baseline", "lift", "advantage", "advantage_interval")) | {
-            "records": 0
-        }
+        names = ("value", "interval", "baseline", "lift", "advantage", "advantage_interval")
+        return cast("Accuracy", dict.fromkeys(names) | {"records": 0})
     value, baseline = float(right[seen].mean()), float(guess[seen].mean())
     gain = right[seen] - guess[seen]
     half = Z * float(gain.std(ddof=1)) / math.sqrt(n) if n > 1 else 1.0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NotRequired
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Attack, Columns, DisclosesValue
+from celosia.parts import Attack, AttackEvidence, Columns, DisclosesValue
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.intp]
+
+
+class IntervalDisclosureEvidence(AttackEvidence):
+    """Share of disclosed values, and that of each column."""
+
+    records: int
+    columns: NotRequired[dict[str, float]]
 
 
 class IntervalDisclosure(DisclosesValue, Attack):
@@ -57,13 +64,13 @@ class IntervalDisclosure(DisclosesValue, Attack):
         """Return the share of values (records, for joint) that are disclosed."""
         return float(self._means(self._inside(original, protected), original, protected).mean())
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> IntervalDisclosureEvidence:
         """Return the share with its interval and baseline, and the share of each column."""
         from celosia.kernels.statistics.intervals import wilson
 
         shares = self._means(self._inside(original, protected), original, protected)
         value = float(shares.mean())
-        out: dict[str, Any] = {
+        out: IntervalDisclosureEvidence = {
             "value": value,
             "interval": list(wilson(value * len(shares), len(shares))),
             "baseline": self._baseline(original, protected),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.risk.bases.attack_outcome import AttackOutcome
+    from celosia.risk.bases.attack_outcome import AttackOutcome, OutcomeEvidence
     from celosia.risk.bases.synthetic_attacks import Condition
     from celosia.table import Table
     from celosia.views.comparing.encoding import Encoded
@@ -60,7 +60,7 @@ class SinglingOut(Attack):
         """Return the risk: with a control group what the release adds, else the rate of success."""
         return self._attack(original, protected).risk
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> OutcomeEvidence:
         """Return the risk with its interval, the rate, the baseline and the control."""
         return self._attack(original, protected).evidence()
 

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired
+
+from celosia.parts import AttackEvidence
+
+
+class OutcomeEvidence(AttackEvidence):
+    """Risk due to the release, the rates behind it, and the control."""
+
+    rate: float
+    rate_interval: list[float]
+    attacks: int
+    better_than_guessing: bool
+    control: NotRequired[float]
+    control_interval: NotRequired[list[float]]
+    due_to_the_release: NotRequired[bool]
 
 
 @dataclass(frozen=True)
@@ -37,7 +51,7 @@ class AttackOutcome:
             return self.rate
         return max(0.0, (self.rate - control) / (1 - control)) if control < 1 else 0.0
 
-    def evidence(self) -> dict[str, Any]:
+    def evidence(self) -> OutcomeEvidence:
         """Return the risk with its interval, the rates behind it, the baseline and the control.
 
         >>> evidence = AttackOutcome(30, 100, 0.1, 10, 100).evidence()
@@ -47,7 +61,7 @@ class AttackOutcome:
         from celosia.kernels.statistics.intervals import newcombe, wilson
 
         interval = wilson(self.successes, self.attacks)
-        out: dict[str, Any] = {
+        out: OutcomeEvidence = {
             "value": self.risk,
             "interval": list(interval),
             "rate": self.rate,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, cast
 
 import numpy as np
 
 from celosia.errors import NotApplicable
-from celosia.parts import Attack
+from celosia.parts import Attack, AttackEvidence
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -39,6 +39,17 @@ class Success:
     """Further numbers of the evidence."""
 
 
+class SuccessEvidence(AttackEvidence):
+    """Mean chance of success with baseline and control; further keys are the ``parts`` of the attack."""
+
+    records: int
+    control: NotRequired[float]
+    control_interval: NotRequired[list[float]]
+    better_than_control: NotRequired[bool]
+    due_to_the_certificate: NotRequired[bool]
+    read: NotRequired[list[str]]
+
+
 class _SuccessAttack(Attack):
     """An attack whose value is the mean chance of success over persons. A subclass implements :meth:`run`."""
 
@@ -50,14 +61,14 @@ class _SuccessAttack(Attack):
         """Return the mean chance of success over persons."""
         return float(self._by_person(original, self._success(original, protected).risk).mean())
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> SuccessEvidence:
         """Return the value with its interval, the baseline, and the control."""
         from celosia.kernels.statistics.intervals import newcombe, wilson
 
         success = self._success(original, protected)
         chance = self._by_person(original, success.risk)
         value, n = float(chance.mean()), len(chance)
-        evidence: dict[str, Any] = {
+        evidence: SuccessEvidence = {
             "value": value,
             "interval": list(wilson(value * n, n)),
             "baseline": success.baseline,
@@ -68,7 +79,7 @@ class _SuccessAttack(Attack):
             evidence["control"] = control
             evidence["control_interval"] = list(wilson(control * n, n))
             evidence["better_than_control"] = newcombe((value * n, n), (control * n, n))[0] > 0
-        return {**evidence, **success.parts}
+        return cast("SuccessEvidence", {**evidence, **success.parts})
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
         """Return the chance of success with each record of the original, and further columns of the attack."""

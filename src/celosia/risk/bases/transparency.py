@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import NotApplicable, ParameterError
 from celosia.parts import Method, ReadsCertificate, find, overwritten_fields, private_fields, public_spec
-from celosia.risk.bases.success import Success, _SuccessAttack
+from celosia.risk.bases.success import Success, SuccessEvidence, _SuccessAttack
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -96,7 +96,7 @@ class _InformedAttack(ReadsCertificate, _SuccessAttack):
             )
         return steps
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> SuccessEvidence:
         """Return the value with its interval, the baseline, and the control, who has not read the certificate."""
         evidence = super().evidence(original, protected)
         evidence["read"] = list(dict.fromkeys(step.method for step in self.steps(protected)))

@@ -6,13 +6,14 @@ Both have birth date, postal code and sex; one has the names, the other the illn
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import celosia
 from celosia.methods import Drop
 from celosia.risk import JoinAttack, Uniqueness
+from celosia.risk.attacks.linking.join_attack import JoinEvidence
 from celosia_reproduce.statements import Grid, Section, Statement, derived, printed
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def released(patients: Table) -> Table:
     return celosia.protect(patients, Drop(columns=("name",)))
 
 
-def joined(voters: Table, patients: Table, columns: tuple[str, ...]) -> dict[str, Any]:
+def joined(voters: Table, patients: Table, columns: tuple[str, ...]) -> JoinEvidence:
     """Join register and file on some columns; whom that finds rightly and falsely."""
     named = voters.polars()
     # who shares no birth date with the file joins with nothing: left out before the slower join of the attack
@@ -131,7 +132,7 @@ def governor(sizes: tuple[int, ...] = TOWN, count: int = OFFICIALS) -> Section:
     )
 
 
-def _statements(alone: dict[str, float], join: dict[str, Any], his: int, few: float) -> list[Statement]:
+def _statements(alone: dict[str, float], join: JoinEvidence, his: int, few: float) -> list[Statement]:
     where, three = "Governor", ", ".join(SHARED)
     pairs = [share for name, share in alone.items() if name.count(",") == 1]
     why = (

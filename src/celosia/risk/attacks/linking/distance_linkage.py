@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NotRequired, cast
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Attack, Columns
+from celosia.parts import Attack, Columns, LinkEvidence
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from celosia.risk.bases.nearest import Links
     from celosia.table import Table
     from celosia.views.persons import Linked
+
+
+class DistanceLinkageEvidence(LinkEvidence):
+    """Right links, those among the two nearest records, and certain links."""
+
+    direction: str
+    columns: list[str]
+    known: NotRequired[dict[str, float]]
+    two_nearest: NotRequired[float]
+    certain: NotRequired[float]
 
 
 class DistanceLinkage(Attack):
@@ -66,19 +76,17 @@ class DistanceLinkage(Attack):
         """Return the share of right links, the mean over ``known``."""
         return float(np.mean([credit.mean() for credit in self._credits(original, protected).values()]))
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> DistanceLinkageEvidence:
         """Return the share with its interval, the baseline, the two nearest, and the share by known columns."""
         chances = self._credits(original, protected)
         linked = self._persons(original, protected)
-        evidence: dict[str, Any] = {
-            **linked.evidence(chances.values()),
-            "direction": f"{self.direction} to nearest",
-            "columns": self._names(original, protected),
-        }
+        names = self._names(original, protected)
+        facts = {**linked.evidence(chances.values()), "direction": f"{self.direction} to nearest", "columns": names}
+        evidence = cast("DistanceLinkageEvidence", facts)
         if self.known:
             evidence["known"] = {str(k): float(credit.mean()) for k, credit in chances.items()}
         if not self.one_to_one:
-            links = self._links(original, protected, len(evidence["columns"]))
+            links = self._links(original, protected, len(names))
             evidence["two_nearest"] = float(linked.means(links.second).mean())
             evidence["certain"] = float(linked.means(links.correct == 1).mean())
         return evidence

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NotRequired
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable, UnknownName
-from celosia.parts import Attack, Column, Columns
+from celosia.parts import Attack, AttackEvidence, Column, Columns
 from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
@@ -16,6 +16,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.table import Table
+
+
+class JoinEvidence(AttackEvidence):
+    """Unique, ambiguous and missing joins, and right and false claims where the truth is known."""
+
+    people: int
+    claimed: int
+    ambiguous: int
+    unmatched: int
+    truth_known: bool
+    right: NotRequired[int]
+    false: NotRequired[int]
 
 
 class JoinAttack(Attack):
@@ -58,7 +70,7 @@ class JoinAttack(Attack):
         people = self.people(original, protected)
         return float(people["risk"].mean() or 0.0) if len(people) else 0.0  # type: ignore[arg-type]
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> JoinEvidence:
         """Return unique, ambiguous and missing joins, the right and false claims, an interval and the baseline."""
         from celosia.kernels.statistics.intervals import wilson
         from celosia.views.persons import released_persons
@@ -67,7 +79,7 @@ class JoinAttack(Attack):
         joined, right = people["joined"].to_numpy(), people["right"]
         n = len(people)
         value = float(people["risk"].sum()) / n if n else 0.0
-        out: dict[str, Any] = {
+        out: JoinEvidence = {
             "value": value,
             "interval": list(wilson(value * n, n)),
             "baseline": 1 / max(len(np.unique(released_persons(original, protected))), 1),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NotRequired, cast
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Attack, Columns, DecidedByOneRecord
+from celosia.parts import Attack, Columns, DecidedByOneRecord, LinkEvidence
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -21,6 +21,18 @@ if TYPE_CHECKING:
     from celosia.views.persons import Linked
 
 _LARGEST_ASSIGNMENT = 3000
+
+
+class ProbabilisticLinkageEvidence(LinkEvidence):
+    """Right links, the parameters of each column, and links above the threshold."""
+
+    direction: str
+    m: dict[str, float]
+    u: dict[str, float]
+    matches: float
+    known: NotRequired[dict[str, float]]
+    links: NotRequired[float]
+    thresholds: NotRequired[list[float | None]]
 
 
 class ProbabilisticLinkage(DecidedByOneRecord, Attack):
@@ -66,7 +78,7 @@ class ProbabilisticLinkage(DecidedByOneRecord, Attack):
         counts, linked = self._counts(original, protected), self._persons(original, protected)
         return float(np.mean([linked.means(self._credit(original, protected, k)).mean() for k in counts]))
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> ProbabilisticLinkageEvidence:
         """Return the share with its interval, the baseline, m and u of each column, and links above the threshold."""
         from celosia.risk.attacks.linking.record_linkage import thresholds
 
@@ -74,13 +86,14 @@ class ProbabilisticLinkage(DecidedByOneRecord, Attack):
         chances = {k: linked.means(self._credit(original, protected, k)) for k in counts}
         names = self._names(original, protected)[: counts[-1]]
         _, weights, matches = self._match(original, protected, counts[-1])
-        evidence: dict[str, Any] = {
+        facts = {
             **linked.evidence(chances.values()),
             "direction": f"{self.direction} to best",
             "m": dict(zip(names, weights.m.tolist(), strict=True)),
             "u": dict(zip(names, weights.u.tolist(), strict=True)),
             "matches": weights.share * float(weights.counts.sum()),
         }
+        evidence = cast("ProbabilisticLinkageEvidence", facts)
         if self.known:
             evidence["known"] = {str(k): float(credit.mean()) for k, credit in chances.items()}
         if self.false_link is not None:

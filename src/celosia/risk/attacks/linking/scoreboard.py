@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import NotApplicable, ParameterError
-from celosia.parts import Attack, Column, Columns
+from celosia.parts import Attack, AttackEvidence, Column, Columns
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -30,6 +30,17 @@ class KnownItems:
     begin: Ints
     item: Ints
     values: Floats
+
+
+class ScoreboardEvidence(AttackEvidence):
+    """Right and wrong claims, and claims about absent people as control."""
+
+    control: float
+    control_interval: list[float]
+    attacks: int
+    right: int
+    wrong: int
+    best: float
 
 
 class Scoreboard(Attack):
@@ -91,7 +102,7 @@ class Scoreboard(Attack):
         """Return the share of people who are claimed rightly."""
         return float(self.evidence(original, protected)["value"])
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> ScoreboardEvidence:
         """Return the share with its interval, right and wrong claims, the baseline, and claims about absent people."""
         from celosia.kernels.statistics.intervals import wilson
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from celosia.parts import Attack
+from celosia.parts import Attack, AttackEvidence
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
+
+
+class SeveralRowsEvidence(AttackEvidence):
+    """Chance to find a unit, the best single row as control, and units found for certain."""
+
+    control: float
+    control_interval: list[float]
+    attacks: int
+    alone: int
+    by: str
 
 
 class SeveralRows(Attack):
@@ -52,7 +62,7 @@ class SeveralRows(Attack):
         """Return the mean chance over units."""
         return float(self.evidence(original, protected)["value"])
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> SeveralRowsEvidence:
         """Return the chance with its interval, units that are found for certain, baseline and best single row."""
         from celosia.kernels.statistics.intervals import wilson
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.risk.bases.attack_outcome import AttackOutcome
+    from celosia.risk.bases.attack_outcome import AttackOutcome, OutcomeEvidence
     from celosia.table import Table
 
 
@@ -44,7 +44,7 @@ class CopiedUniques(Attack):
         """Return the share; with a control group what the release adds to it."""
         return self._outcome(original, protected).risk
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> OutcomeEvidence:
         """Return the share with its interval, and that of the control."""
         return self._outcome(original, protected).evidence()
 

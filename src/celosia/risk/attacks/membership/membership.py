@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Attack, Columns
+from celosia.parts import Attack, AttackEvidence, Columns
 from celosia.table.source import Same, Source
 
 if TYPE_CHECKING:
@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.table import Table
+
+
+class MembershipEvidence(AttackEvidence):
+    """Advantage, accuracy, and the area under the curve."""
+
+    accuracy: float
+    accuracy_interval: list[float]
+    area: float
+    area_interval: list[float]
+    attacks: int
+    better_than_guessing: bool
 
 
 class Membership(Attack):
@@ -54,7 +65,7 @@ class Membership(Attack):
         """Return the advantage over a coin; 0 when there is none."""
         return float(self.evidence(original, protected)["value"])
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> MembershipEvidence:
         """Return the advantage and its interval, accuracy, baseline, and the area under the curve with its interval."""
         from celosia.kernels.statistics.intervals import wilson
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 import numpy as np
 from pydantic import Field
@@ -18,6 +18,22 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
     Floats = NDArray[np.float64]
+
+
+NearestEvidence = TypedDict(
+    "NearestEvidence",
+    {
+        "value": float,
+        "interval": list[float],
+        "baseline": float,
+        "nearer": float,
+        "median distance": float,
+        "median distance to control": float,
+        "attacks": int,
+        "better_than_guessing": bool,
+    },
+)
+"""Advantage with its interval, the share of records nearer to the original, and median distances."""
 
 
 class NearestOriginal(Attack):
@@ -49,7 +65,7 @@ class NearestOriginal(Attack):
         """Return the advantage over a coin; 0 when there is none."""
         return float(self.evidence(original, protected)["value"])
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> NearestEvidence:
         """Return the advantage with its interval, the share that is nearer, and the median distances."""
         from celosia.kernels.statistics.intervals import wilson
         from celosia.views.persons import by_person

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
 from celosia.parts import Attack, Columns, DisclosesValue
+from celosia.risk.bases.attack_outcome import OutcomeEvidence
 from celosia.risk.bases.transparency import public_steps
 from celosia.table.source import Same, Source
 
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
     Floats = NDArray[np.float64]
+
+
+class AttributeEvidence(OutcomeEvidence):
+    """Outcome of the attack, with the known and the wanted columns."""
+
+    known: list[str]
+    target: list[str]
 
 
 class AttributeDisclosure(DisclosesValue, Attack):
@@ -68,7 +76,7 @@ class AttributeDisclosure(DisclosesValue, Attack):
         """Return the share; with a control group what the release adds to it."""
         return self._attack(original, protected)[0].risk
 
-    def evidence(self, original: Table, protected: Table) -> dict[str, Any]:
+    def evidence(self, original: Table, protected: Table) -> AttributeEvidence:
         """Return the share with its interval, the baseline, and the control."""
         known, target = self._columns(original, protected)
         return {**self._attack(original, protected)[0].evidence(), "known": known, "target": target}

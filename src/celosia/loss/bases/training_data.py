@@ -1,4 +1,4 @@
-"""What training on an original and on a protected table has in common: target, predictors, one held-out set."""
+"""Training data of an original and a protected table: target, predictors, and one held-out set."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SPLIT, LEAF = 20, 7  # rpart's: records to split a node, records of a leaf
-# Share of the impurity that a split must gain. rpart asks for 0.01 of the wrong labels, of which impurity is no exact
-# measure; 0.02 of it gives rpart's tree on the iris data.
+# Share of the impurity that a split must gain. rpart requires 0.01 of the wrong labels, which impurity only
+# approximates; 0.02 of it gives rpart's tree on the iris data.
 COST = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class TrainingData:
     """Training data of both tables, and one held-out set of the original."""
 
     names: tuple[str, ...]
@@ -39,44 +39,46 @@ class Lesson:
 
 
 def predictors(original: Table, protected: Table, target: str, given: Sequence[str]) -> list[str]:
-    """The given predictors, or all shared columns but the target and ids."""
+    """Return the given predictors, or all shared columns but the target and ids."""
     for name in (target, *given):
         for table in (original, protected):
             if name not in table.names:
                 raise UnknownName.of("column", name, table.names)
-    special = {target, original.schema.weight, original.schema.household, original.schema.person}
-    return list(given) or [name for name in shared_columns(original, protected) if name not in special]
+    excluded = {target, original.schema.weight, original.schema.household, original.schema.person}
+    return list(given) or [name for name in shared_columns(original, protected) if name not in excluded]
 
 
-def lesson(original: Table, protected: Table, target: str, given: Sequence[str], test: float, seed: int) -> Lesson:
+def hold_out(
+    original: Table, protected: Table, target: str, given: Sequence[str], test: float, seed: int
+) -> TrainingData:
     """Hold out a share of the original records; their protected versions are not trained on either."""
     columns = features(original, protected, predictors(original, protected, target, given))
     y, y2 = labels(original, target), labels(protected, target)
     rng = np.random.default_rng(seed)
-    held = np.zeros(len(y), np.bool_)
-    held[rng.permutation(len(y))[: round(test * len(y))]] = True
+    test_mask = np.zeros(len(y), np.bool_)
+    test_mask[rng.permutation(len(y))[: round(test * len(y))]] = True
     try:
-        kept = ~held[positions(original, protected)]
-    except NotApplicable:  # new records: as large a share of them
+        kept = ~test_mask[positions(original, protected)]
+    except NotApplicable:  # new records: hold out the same share of them
         kept = np.zeros(len(y2), np.bool_)
         kept[rng.permutation(len(y2))[: round((1 - test) * len(y2))]] = True
-    labelled, labelled2 = ~_missing(y), ~_missing(y2)
-    train, train2, asked = ~held & labelled, kept & labelled2, held & labelled
-    if min(train.sum(), train2.sum(), asked.sum()) < 2:
+    labelled, labelled2 = ~_is_missing(y), ~_is_missing(y2)
+    train, train2, tested = ~test_mask & labelled, kept & labelled2, test_mask & labelled
+    if min(train.sum(), train2.sum(), tested.sum()) < 2:
         raise NotApplicable("too few records with a known target to train and to test on.")
-    return Lesson(
+    return TrainingData(
         columns.names,
         columns.original[train],
         y[train],
         columns.protected[train2],
         y2[train2],
-        columns.original[asked],
-        y[asked],
+        columns.original[tested],
+        y[tested],
     )
 
 
 def labels(table: Table, target: str) -> NDArray[Any]:
-    """The target: floats when it is a number, else text."""
+    """Return the target: floats when it is a number, else text."""
     series = table.column(target)
     if series.dtype.is_numeric():
         return table.numeric([target])[:, 0]
@@ -86,12 +88,12 @@ def labels(table: Table, target: str) -> NDArray[Any]:
 
 
 def is_number(y: NDArray[Any]) -> bool:
-    """Whether a target is to be regressed: a number with more than ten values."""
+    """Return whether a target needs regression: a number with more than ten values."""
     return y.dtype.kind == "f" and len(np.unique(y)) > 10
 
 
-def tree(y: NDArray[Any], seed: int, *, regress: bool) -> Any:
-    """A tree that is grown and pruned about as rpart does."""
+def rpart_tree(y: NDArray[Any], seed: int, *, regress: bool) -> Any:
+    """Return an unfitted tree that is grown and pruned about as rpart does."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     if regress:
@@ -106,5 +108,5 @@ def tree(y: NDArray[Any], seed: int, *, regress: bool) -> Any:
     )
 
 
-def _missing(y: NDArray[Any]) -> NDArray[np.bool_]:
+def _is_missing(y: NDArray[Any]) -> NDArray[np.bool_]:
     return np.isnan(y) if y.dtype.kind == "f" else np.asarray(y == "", dtype=np.bool_)
