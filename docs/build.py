@@ -245,7 +245,7 @@ def _counting(part: type) -> str:
 def engines() -> str:
     """What every part can do on every engine, as parts and engines declare it."""
     from celosia.data.engines import ENGINES, engine_named
-    from celosia.release.policy.fitting import support
+    from celosia.release.policy.feasibility import support
 
     text = (
         "What runs where. Parts declare whether they need whole columns in memory, engines how much they bring there; "
@@ -271,7 +271,7 @@ def engines() -> str:
 
 def glossary() -> str:
     """The words of the report in its three languages, side by side."""
-    from celosia.release.report.telling import words
+    from celosia.release.report.texts import words
     from celosia.show.look import LANGUAGES
 
     columns = [list(words(language)["glossary_of"].items()) for language in LANGUAGES]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celosia.data.engines.polars import Polars
 from celosia.demo.prepare import prepare
-from celosia.release.running import run
+from celosia.release.run import run
 
 
 def test_the_demo_collects_each_thing_once(tmp_path, monkeypatch):

@@ -25,9 +25,9 @@ from celosia.checker.rows import Plain
 from celosia.data.engines.polars import Polars
 from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.parts import Formal, Method, build, parts
-from celosia.release.evidence.evidence import plain
+from celosia.release.evidence.plain_data import plain
 from celosia.release.policy.policy import Policy, Step
-from celosia.release.running import finish
+from celosia.release.run import finish
 from celosia.streams import Stream
 from celosia.table import Table
 

@@ -31,8 +31,8 @@ from celosia.checker.rows import Plain
 from celosia.errors import ParameterError, RequirementError, SchemaError
 from celosia.parts import build, describe, meets, parts, protects, search_hints
 from celosia.release.policy.policy import Output, Policy, Step
-from celosia.release.running import run
-from celosia.release.verifying.verifying import verify
+from celosia.release.run import run
+from celosia.release.verify.verify import verify
 
 
 def test_every_model_has_a_slow_second_way_and_an_example():

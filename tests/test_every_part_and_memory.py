@@ -15,8 +15,8 @@ from celosia.data.engines import engine_named
 from celosia.data.engines.polars import Polars
 from celosia.errors import DataError
 from celosia.parts import Formal, build, find, parts
-from celosia.release.evidence.evidence import plain
-from celosia.release.policy.fitting import support
+from celosia.release.evidence.plain_data import plain
+from celosia.release.policy.feasibility import support
 from celosia.streams import Stream
 
 ROWS = 1200

@@ -14,9 +14,9 @@ import pytest
 import celosia
 from celosia import methods
 from celosia.cli.main import run as command
-from celosia.release.evidence.evidence import row_map
-from celosia.release.running import run
-from celosia.release.verifying.verifying import verify
+from celosia.release.evidence.row_map import row_map
+from celosia.release.run import run
+from celosia.release.verify.verify import verify
 
 N = 400
 POLICY = """
@@ -103,7 +103,7 @@ def released(place: Path, name: str, engine: str = "polars", p: float = 0.1, *, 
 
 def noise_of(release: celosia.run.Release) -> np.ndarray:
     """What was added to each record, by the owner, in the order of the original."""
-    order = row_map(release.record)
+    order = row_map(release.private)
     made = pl.read_csv(release.paths["data"])["pay"].to_numpy()
     by_record = np.empty(len(made))
     by_record[order] = made
@@ -116,7 +116,7 @@ def test_two_releases_of_changed_data_under_one_seed_do_not_cancel(tmp_path, eng
     may, june = released(tmp_path, "may", engine), released(tmp_path, "june", engine)
     assert may.record["seed"] == june.record["seed"]
     assert related(noise_of(may), noise_of(june)) < 0.25
-    assert not np.array_equal(row_map(may.record), row_map(june.record))
+    assert not np.array_equal(row_map(may.private), row_map(june.private))
 
 
 def test_two_releases_with_other_parameters_do_not_cancel_and_have_another_order(tmp_path):
@@ -125,7 +125,7 @@ def test_two_releases_with_other_parameters_do_not_cancel_and_have_another_order
     found = noise_of(weak)
     strong = released(tmp_path, "may", p=0.4, overwrite=True)
     assert related(found, noise_of(strong)) < 0.25
-    assert not np.array_equal(row_map(weak.record), row_map(strong.record))
+    assert not np.array_equal(row_map(weak.private), row_map(strong.private))
 
 
 def test_the_owner_repeats_a_run_on_every_engine(tmp_path):

@@ -1,7 +1,7 @@
 """List the parts without a name or sentence in a language (shown in English): python tools/translations.py."""
 
 from celosia.parts import parts
-from celosia.release.report.telling import HOME
+from celosia.release.report.texts import HOME
 from celosia.show.look import LANGUAGES, texts
 
 NAMED = ("model", "risk", "attack", "loss")

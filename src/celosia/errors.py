@@ -179,7 +179,7 @@ class GuardError(RequirementError):
     """What would be released holds what must not leave; nothing was written."""
 
     sightings: tuple[Any, ...] = ()
-    """What the guard has seen, where it looked at a table: :class:`celosia.release.leaving.guard.Sighting`."""
+    """What the guard has seen, where it looked at a table: :class:`celosia.release.output.guard.Sighting`."""
 
 
 class BudgetError(CelosiaError):

@@ -14,7 +14,7 @@ from celosia.data.frames import is_frame
 from celosia.data.schema import Schema
 from celosia.errors import DataError, MissingExtra, ParameterError
 from celosia.parts import Method, build
-from celosia.release.evidence.evidence import plain
+from celosia.release.evidence.plain_data import plain
 from celosia.release.plan import Plan
 from celosia.table import Table, read
 

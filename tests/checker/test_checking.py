@@ -10,16 +10,16 @@ import polars as pl
 import pytest
 from tests.reference.tables import STAR
 
-from celosia.checker import reading
-from celosia.checker.checking import FUZZY
+from celosia.checker import released_file
+from celosia.checker.check import FUZZY
 from celosia.checker.models import MODELS
 from celosia.cli.main import run as command
 from celosia.data.engines.polars import Polars
 from celosia.errors import Contradiction
 from celosia.models import KAnonymity, LDiversity
 from celosia.parts import Verdict, parts
-from celosia.release.running import run
-from celosia.release.verifying.verifying import SECOND_WAY, verify
+from celosia.release.run import run
+from celosia.release.verify.verify import SECOND_CHECK, verify
 from celosia.risk import Prosecutor
 from celosia.table import Table
 
@@ -80,9 +80,9 @@ def test_what_was_confirmed_is_said_in_the_certificate(place, out, person):
     release = run(written(place, out, person))
     assert release.certificate["checked"]["confirmed"] == PARTS
     assert release.certificate["checked"]["sampled"] == []
-    assert release.certificate["checked"]["not checked"] == {"suda": "there is no second implementation of it"}
+    assert release.certificate["checked"]["not_checked"] == {"suda": "there is no second implementation of it"}
     (check,) = [
-        c for c in verify(release.paths["certificate"], record=release.paths["record"]) if c.claim == SECOND_WAY
+        c for c in verify(release.paths["certificate"], record=release.paths["record"]) if c.claim == SECOND_CHECK
     ]
     assert check.passed
     assert "k-anonymity(k=3)" in check.stated
@@ -148,18 +148,18 @@ def test_verify_asks_the_second_implementation(place, monkeypatch):
     release.paths["certificate"].write_text(json.dumps(stated))
     monkeypatch.setattr(KAnonymity, "verdict", lambda *_: Verdict(99.0, True))
     failed = [check.claim for check in verify(release.paths["certificate"]) if check.passed is False]
-    assert failed == [SECOND_WAY]
+    assert failed == [SECOND_CHECK]
 
 
 def test_of_a_long_file_some_classes_are_looked_at(place, monkeypatch):
-    monkeypatch.setattr(reading, "WHOLE", 30)
-    monkeypatch.setattr(reading, "SAMPLED", 40)
+    monkeypatch.setattr(released_file, "WHOLE", 30)
+    monkeypatch.setattr(released_file, "SAMPLED", 40)
     release = run(written(place))
     checked = release.certificate["checked"]
     assert checked["confirmed"] == []
     assert set(checked["sampled"]) <= {*PARTS[:4]}
     assert checked["sampled"]
-    assert "some classes were looked at" in checked["not checked"]["uniqueness"]
+    assert "some classes were looked at" in checked["not_checked"]["uniqueness"]
     assert all(check.passed is not False for check in verify(release.paths["certificate"]))
     monkeypatch.setattr(KAnonymity, "verdict", lambda *_: Verdict(99.0, True))
     with pytest.raises(Contradiction, match="stated as 99"):
@@ -167,11 +167,11 @@ def test_of_a_long_file_some_classes_are_looked_at(place, monkeypatch):
 
 
 def test_suppressed_records_are_no_class_of_a_sample(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "WHOLE", 5)
-    monkeypatch.setattr(reading, "SAMPLED", 100)
+    monkeypatch.setattr(released_file, "WHOLE", 5)
+    monkeypatch.setattr(released_file, "SAMPLED", 100)
     rows = {"a": ["x"] * 6 + [STAR] * 2, "b": ["y"] * 6 + [STAR] * 2}
     pl.DataFrame(rows).write_csv(tmp_path / "safe.csv")
-    file = reading.written(tmp_path / "safe.csv", {"quasi": ["a", "b"]}, reading.OwnerFacts(), type="csv")
+    file = released_file.read_file(tmp_path / "safe.csv", {"quasi": ["a", "b"]}, released_file.OwnerFacts(), type="csv")
     assert (file.rows, file.suppressed, file.sampled) == (8, 2, True)
     assert {key: len(numbers) for key, numbers in file.plain.classes().items()} == {("x", "y"): 6}
     assert file.plain.total() == 8

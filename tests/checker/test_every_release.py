@@ -12,7 +12,7 @@ import celosia
 from celosia.errors import CelosiaError, Contradiction
 from celosia.parts import build
 from celosia.release.policy.policy import Output, Policy, Step
-from celosia.release.running import run
+from celosia.release.run import run
 
 MODELS = (
     *("k-anonymity(k=1)", "l-diversity(l=1)", "t-closeness(t=1)", "alpha-k(alpha=1.0, k=1)", "average-risk(risk=1)"),

@@ -9,8 +9,8 @@ from tests.reference.tables import STAR
 import celosia
 from celosia.parts import build
 from celosia.release.policy.policy import Policy
-from celosia.release.running import run
-from celosia.release.verifying.verifying import verify
+from celosia.release.run import run
+from celosia.release.verify.verify import verify
 
 QUASI = ["sex", "age"]
 MODELS = ("k-anonymity(k=5)", "l-diversity(l=2)", "alpha-k(alpha=0.9, k=5)", "t-closeness(t=0.45)")

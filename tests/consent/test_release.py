@@ -14,8 +14,9 @@ from celosia.consent.protection.protection import Design
 from celosia.consent.publication.request import Request, publish, write
 from celosia.consent.rules.rules import read_toml
 from celosia.errors import OutputError, RequirementError
-from celosia.release.evidence.evidence import commitment, unpack_rows
-from celosia.release.verifying.verifying import verify
+from celosia.release.evidence.row_map import unpack_rows
+from celosia.release.evidence.seal import commitment
+from celosia.release.verify.verify import verify
 
 TREE = ("province", "canton", "district")
 PUBLIC = ("data", "certificate", "report", "page")
@@ -322,7 +323,7 @@ def test_lists_in_a_result_are_refused(students, catalogue, store):
 
 def test_a_record_of_a_request_is_not_applied_to_new_records(students, catalogue, store, tmp_path):
     from celosia.errors import DataError
-    from celosia.release.applying import apply
+    from celosia.release.apply import apply
 
     paths = write(publish(request_of(students), result(students), catalogue, store), tmp_path / "out")
     with pytest.raises(DataError, match="Make a new request"):

@@ -17,7 +17,7 @@ from celosia.consent.publication.request import Request, publish, write
 from celosia.consent.rules.rules import read_toml
 from celosia.errors import ParameterError
 from celosia.hierarchy import hierarchy
-from celosia.release.verifying.verifying import verify
+from celosia.release.verify.verify import verify
 
 TREE = ("province", "canton", "district")
 BYTES = "repetition gives the same bytes"

@@ -182,4 +182,4 @@ def test_only_the_workers_start_processes():
             if STARTS & set(names):
                 found.add(str(path.relative_to(PACKAGE)))
     # the second for the type of a process alone, the third for the browser that prints a report
-    assert found == {"data/isolated.py", "frontier/workers.py", "release/report/exporting.py"}
+    assert found == {"data/isolated.py", "frontier/workers.py", "release/report/export.py"}

@@ -18,7 +18,7 @@ import celosia
 from celosia import Schema, methods, models, protect, read
 from celosia.errors import CelosiaError, RequirementError
 from celosia.parts import build
-from celosia.release.applying import apply
+from celosia.release.apply import apply
 
 # One verdict.
 

@@ -13,7 +13,7 @@ from tests.reference.small import levels, released
 
 from celosia import methods, models
 from celosia.errors import CelosiaError
-from celosia.release.verifying.verifying import verify
+from celosia.release.verify.verify import verify
 
 
 def test_everything_suppressed_is_verified(tmp_path):

@@ -13,7 +13,7 @@ from tests.reference.own import load
 
 import celosia
 from celosia.parts import build, find, parts
-from celosia.release.measuring import lost
+from celosia.release.evidence.findings import measure_loss
 
 load("loss")
 LOSSES = list(parts("loss"))
@@ -87,7 +87,7 @@ def test_a_loss_is_a_finite_number_or_says_why_not(name):
     )
     rows = table.fresh(changed.polars().sample(fraction=1.0, shuffle=True, seed=1))
     for protected in (changed, rows):
-        finding = lost(loss, table, protected)
+        finding = measure_loss(loss, table, protected)
         if finding.value is None:
             assert len(finding.reason) > 20
             continue

@@ -18,7 +18,7 @@ from celosia.kernels.fuzzy.partitions import controlled_round
 from celosia.methods import FuzzyRecode
 from celosia.models import KAnonymity, QAnonymity
 from celosia.parts import public_spec
-from celosia.release.evidence.evidence import plain
+from celosia.release.evidence.plain_data import plain
 from celosia.streams import Stream
 
 SETS = {"age": {"Young": "(-inf;30;36)", "Adult": "(30;36;54;60)", "Old": "(54;60;inf)"}}

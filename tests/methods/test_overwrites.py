@@ -13,7 +13,7 @@ import celosia
 from celosia import Schema
 from celosia.data.schema import Role
 from celosia.parts import build, parts, public_spec
-from celosia.release.evidence.evidence import plain
+from celosia.release.evidence.plain_data import plain
 from celosia.table.pairing import paired
 
 LEVELS = {"use": "levels", "rows": [["Ur", "Sumer", "*"], ["Uruk", "Sumer", "*"], ["Nippur", "Sumer", "*"]]}

@@ -11,8 +11,8 @@ import celosia
 from celosia import models
 from celosia.parts import build, describe, parts
 from celosia.release.report import LANGUAGES, render
-from celosia.release.report.telling import words
-from celosia.release.running import run
+from celosia.release.report.texts import words
+from celosia.release.run import run
 
 PEOPLE = pl.DataFrame({"age": [31, 35, 38, 42, 47]})
 HOW = {

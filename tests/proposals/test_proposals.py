@@ -17,7 +17,7 @@ from celosia.errors import DataError
 from celosia.hierarchy import hierarchy
 from celosia.proposals import policy_text, safe_harbor, schema_of, separation, suggest
 from celosia.proposals.hierarchies import nice_width
-from celosia.release.leaving.leaving import releasable
+from celosia.release.output.columns import releasable
 from celosia.release.policy.policy import Policy
 
 

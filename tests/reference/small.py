@@ -7,7 +7,7 @@ import polars as pl
 from celosia import Schema, read
 from celosia.parts import build
 from celosia.release.policy.policy import Output, Policy, Step
-from celosia.release.running import run
+from celosia.release.run import run
 
 
 def levels(*rows):

@@ -13,7 +13,7 @@ from tests.reference.tables import Situation
 from celosia.checker.rows import STAR, Plain, Row
 from celosia.parts import build
 from celosia.release.policy.policy import Output, Policy, Step
-from celosia.release.running import run
+from celosia.release.run import run
 
 
 def written(situation: Situation, steps: Sequence[dict[str, Any]], place: Path) -> list[Row]:

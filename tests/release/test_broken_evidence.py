@@ -15,7 +15,7 @@ import pytest
 from celosia import apply, verify
 from celosia.cli.main import run as command
 from celosia.errors import InputError
-from celosia.release.running import run
+from celosia.release.run import run
 
 POLICY = """
 [input]

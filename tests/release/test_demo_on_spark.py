@@ -8,7 +8,7 @@ import pytest
 import celosia
 from celosia.demo.prepare import prepare
 from celosia.errors import DataError
-from celosia.release.running import run
+from celosia.release.run import run
 
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.long]
 

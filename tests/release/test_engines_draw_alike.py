@@ -7,7 +7,7 @@ import hashlib
 import polars as pl
 
 from celosia.release.policy.policy import Policy
-from celosia.release.running import run
+from celosia.release.run import run
 
 POLICY = """
 [input]

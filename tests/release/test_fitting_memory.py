@@ -7,7 +7,7 @@ import celosia
 from celosia.data.memory import bytes_of
 from celosia.errors import DataError
 from celosia.parts import build
-from celosia.release.policy.fitting import needed, refuse_beyond
+from celosia.release.policy.feasibility import needed, refuse_beyond
 
 SCHEMA = celosia.Schema.of(quasi=["pay", "age"], sensitive=["ill"])
 

@@ -11,10 +11,10 @@ import pytest
 
 from celosia.cli.main import run as command
 from celosia.errors import DataError, PolicyError
-from celosia.release.evidence import signing
+from celosia.release.evidence import signature
 from celosia.release.policy.policy import Policy
-from celosia.release.running import run
-from celosia.release.verifying.verifying import verify
+from celosia.release.run import run
+from celosia.release.verify.verify import verify
 
 POLICY = """
 require = ["k-anonymity(k=3)"]
@@ -56,7 +56,7 @@ def unique_file(place):
     """Replace the release by one in which everybody is unique, and its hash."""
     data = pl.DataFrame({"sex": ["F"] * 36, "age": range(36), "ill": ["a"] * 36})
     data.write_csv(place / "out" / "safe.csv")
-    from celosia.release.evidence.evidence import file_hash
+    from celosia.release.evidence.seal import file_hash
 
     digest = file_hash(place / "out" / "safe.csv")
     return lambda release: {**release, "sha256": digest, "rows": 36, "columns": ["sex", "age", "ill"]}
@@ -101,7 +101,7 @@ def test_candidates_do_not_hide_unique_records(place):
 def test_candidates_are_bounded_by_the_records_that_a_blanked_cell_could_be(place):
     data = pl.DataFrame({"sex": ["F", "M", "*"] + ["F"] * 33, "age": ["1", "2", "3"] + ["1"] * 33, "ill": ["a"] * 36})
     data.write_csv(place / "out" / "safe.csv")
-    from celosia.release.evidence.evidence import file_hash
+    from celosia.release.evidence.seal import file_hash
 
     digest = file_hash(place / "out" / "safe.csv")
     release = {"sha256": digest, "rows": 36, "columns": ["sex", "age", "ill"], "suppressed": 0, "file": "safe.csv"}
@@ -157,10 +157,10 @@ def test_a_repetition_contradicts_forged_steps(place):
 
 def test_a_certificate_with_a_key_twice_is_refused_though_its_signature_holds(place):
     key = place / "k"
-    signing.create(key)
+    signature.create(key)
     path = place / "out" / "safe.certificate.json"
     certificate = {k: v for k, v in json.loads(path.read_text()).items() if k != "signature"}
-    certificate["signature"] = signing.Signer.load(key).signature(certificate)
+    certificate["signature"] = signature.Signer.load(key).signature(certificate)
     forged = '{"requirements": [{"part": "k-anonymity(k=500)"}], ' + json.dumps(certificate)[1:]
     path.write_text(forged)
     with pytest.raises(DataError, match="'requirements' occurs twice"):
@@ -185,7 +185,7 @@ def test_a_requirement_that_bounds_the_best_class_only_is_refused(tmp_path):
 
 def add_table(place, **changes):
     """Write a further table of unique records beside the release and state it in the certificate."""
-    from celosia.release.evidence.evidence import file_hash
+    from celosia.release.evidence.seal import file_hash
 
     data = pl.DataFrame({"sex": ["F"] * 36, "age": range(36), "ill": ["a"] * 36})
     data.write_csv(place / "out" / "copy.csv")
@@ -220,7 +220,7 @@ def test_a_further_table_of_unstated_shape_is_contradicted(place, field):
 def test_a_further_table_with_other_columns_is_not_confirmed(place):
     path = add_table(place)
     pl.DataFrame({"age": range(36)}).write_csv(place / "out" / "copy.csv")
-    from celosia.release.evidence.evidence import file_hash
+    from celosia.release.evidence.seal import file_hash
 
     table = {"file": "copy.csv", "sha256": file_hash(place / "out" / "copy.csv"), "rows": 36, "columns": ["age"]}
     verification = verify(forge(place, tables=[table]))
@@ -242,7 +242,7 @@ def test_agreement_of_a_file_with_itself_does_not_confirm_closeness(place):
     claim = {"part": "t-closeness(column=ill, t=0.1)", "value": 0.0, "holds": True}
     data = pl.DataFrame({"sex": ["F", "M"] * 18, "age": [20] * 36, "ill": ["a"] * 36})
     data.write_csv(place / "out" / "safe.csv")
-    from celosia.release.evidence.evidence import file_hash
+    from celosia.release.evidence.seal import file_hash
 
     digest = file_hash(place / "out" / "safe.csv")
     path = forge(place, requirements=[claim], checked=None, risks=[], release=lambda r: {**r, "sha256": digest})

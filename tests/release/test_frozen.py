@@ -21,7 +21,7 @@ import polars as pl
 import pytest
 
 from celosia.errors import CelosiaError
-from celosia.release.running import run
+from celosia.release.run import run
 
 FROZEN = Path(__file__).with_name("frozen.json")
 ROWS = 240

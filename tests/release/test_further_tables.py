@@ -16,8 +16,8 @@ import celosia
 from celosia.cli.main import run as command
 from celosia.errors import CelosiaError, ParameterError
 from celosia.parts import build
-from celosia.release.leaving.leaving import further_tables
-from celosia.release.verifying.verifying import verify
+from celosia.release.output.columns import further_tables
+from celosia.release.verify.verify import verify
 
 MAKERS = [
     "sequential-trees(columns=[x], leaf=5, copies=3)",

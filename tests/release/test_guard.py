@@ -14,8 +14,8 @@ import celosia
 from celosia import Schema
 from celosia.cli.main import run as command
 from celosia.errors import GuardError, PolicyError, SchemaError, UnknownName
-from celosia.release.leaving.leaving import releasable
-from celosia.release.running import run
+from celosia.release.output.columns import releasable
+from celosia.release.run import run
 
 N = 120
 POLICY = """

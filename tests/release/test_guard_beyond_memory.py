@@ -6,7 +6,7 @@ import pytest
 import celosia
 from celosia.data.engines import engine_named
 from celosia.data.engines.duckdb import DuckDB
-from celosia.release.leaving.guard import _Look, inspect
+from celosia.release.output.guard import _Look, inspect
 
 
 def test_cells_that_stayed_as_they_were_are_counted_in_the_engine(tmp_path, monkeypatch):

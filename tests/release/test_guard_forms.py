@@ -16,7 +16,7 @@ from celosia import Schema
 from celosia.cli.main import run as cli
 from celosia.errors import GuardError, OutputError
 from celosia.proposals import suggest
-from celosia.release.leaving.leaving import releasable
+from celosia.release.output.columns import releasable
 
 P, N = 100, 300
 RNG = np.random.default_rng(2)

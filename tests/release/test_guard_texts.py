@@ -13,8 +13,8 @@ import celosia
 from celosia import Schema
 from celosia.data.io.facts import FileFacts
 from celosia.errors import GuardError
-from celosia.release.leaving.guard import inspect
-from celosia.release.leaving.leaving import releasable
+from celosia.release.output.columns import releasable
+from celosia.release.output.guard import inspect
 
 N = 120
 

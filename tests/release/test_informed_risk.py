@@ -11,8 +11,8 @@ import pytest
 from celosia.cli.main import run as command
 from celosia.parts import measured_by, parts
 from celosia.release.report import LANGUAGES, render
-from celosia.release.report.telling import words
-from celosia.release.running import run
+from celosia.release.report.texts import words
+from celosia.release.run import run
 
 POLICY = """
 [input]

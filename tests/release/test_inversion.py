@@ -204,7 +204,7 @@ def test_every_measure_is_made(runs, request):
 def test_exact_numbers_would_give_hidden_values_away(monkeypatch, tmp_path):
     """The search finds what there is to find: published at full precision, each candidate has files of its own."""
     monkeypatch.setattr(Disclosure, "value", lambda _, finding: finding.value)
-    monkeypatch.setattr("celosia.release.running.requirement", lambda finding, _: finding.spec())
+    monkeypatch.setattr("celosia.release.run.public_requirement", lambda finding, _: finding.spec())
     for name in SHORT:
         exact = [published(name, i, tmp_path / f"{name} {i}", slow=False) for i in range(3)]
         assert len({run[0] for run in exact}) == 3, name

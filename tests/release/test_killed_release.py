@@ -14,9 +14,9 @@ import pytest
 from tests.reference.sources import FEW_SUPPRESSED
 
 from celosia.cli.main import run as command
-from celosia.release.evidence.evidence import file_hash
-from celosia.release.running import run
-from celosia.release.verifying.verifying import verify
+from celosia.release.evidence.seal import file_hash
+from celosia.release.run import run
+from celosia.release.verify.verify import verify
 
 POLICY = FEW_SUPPRESSED
 # `celosia run --overwrite`, dead before the n-th file of its release gets its name.

@@ -13,8 +13,8 @@ import celosia
 from celosia import Schema
 from celosia.errors import OutputError, UnknownName
 from celosia.parts import Formal, parts
-from celosia.release.leaving.leaving import arranged, releasable
-from celosia.release.running import run
+from celosia.release.output.columns import arranged, releasable
+from celosia.release.run import run
 from celosia.streams import Stream
 
 N = 120
@@ -174,9 +174,9 @@ def test_what_is_kept_on_purpose_is_said_in_the_certificate(place, engine):
     )
     assert set(pl.read_csv(place / "safe.csv")["pid"]) == set(people()["pid"])
     assert made.certificate["kept"] == [
-        {"column": "pid", "what": "person", "values of the original": "all"},
-        {"column": "home", "what": "household", "values of the original": "none"},
-        {"column": "note", "what": "undeclared", "values of the original": "all"},
+        {"column": "pid", "what": "person", "values_of_original": "all"},
+        {"column": "home", "what": "household", "values_of_original": "none"},
+        {"column": "note", "what": "undeclared", "values_of_original": "all"},
     ]
     assert list(made.record["left_out"]) == ["name"]
 

@@ -10,7 +10,7 @@ import pytest
 
 import celosia
 from celosia.release.evidence.certificate import Certificate
-from celosia.release.verifying.verifying import verify
+from celosia.release.verify.verify import verify
 
 HEADERS = {"undeclared": "Anna Schmidt", "identifier": "Bert Maier", "dropped": "Carla Ruiz", "masked": "Dora Lind"}
 

@@ -9,7 +9,7 @@ from tests.reference.people import EXAMPLES, ROLES, people
 import celosia
 from celosia.errors import SchemaError
 from celosia.parts import Formal, build, parts
-from celosia.release import running
+from celosia.release import run as run_module
 from celosia.release.plan import Plan
 from celosia.release.policy.policy import Output, Policy, Step
 
@@ -30,9 +30,9 @@ def protected_by_run(monkeypatch):
         raise _Protected(protected)
 
     def protected(policy, engine):
-        monkeypatch.setattr(running, "finish", stop)
+        monkeypatch.setattr(run_module, "finish", stop)
         with pytest.raises(_Protected) as ended:
-            running.run(policy, engine=engine)
+            run_module.run(policy, engine=engine)
         return ended.value.args[0]
 
     return protected

@@ -24,8 +24,8 @@ from celosia.parts import (
     public_spec,
     withheld_parameters,
 )
-from celosia.release.running import run
-from celosia.release.verifying.verifying import verify
+from celosia.release.run import run
+from celosia.release.verify.verify import verify
 
 KINDS = ("method", "model", "risk", "loss")
 # Texts that are public by decision: each is in the released cells anyway, or is no value of a record.

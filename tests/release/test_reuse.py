@@ -9,9 +9,9 @@ import pytest
 
 import celosia
 from celosia.errors import DataError
-from celosia.release.applying import apply
+from celosia.release.apply import apply
 from celosia.release.evidence.certificate import load_record
-from celosia.release.running import run
+from celosia.release.run import run
 
 POLICY = """
 [input]
@@ -104,7 +104,7 @@ def test_a_category_never_seen_has_no_place_in_a_column_that_stays(released, tmp
 
     same = ["14850"] * 6
     released("generalise", zip=same)  # every age needs its interval, the zip stays as it is
-    assert load_record(tmp_path / "safe.private.json")["transformation"][0]["transformation"]["labels"]["zip"]
+    assert load_record(tmp_path / "safe.private.json").transformation[0]["transformation"]["labels"]["zip"]
     done = apply(tmp_path / "safe.private.json", new([33] * 6, ["14850"] * 2 + ["99999"] * 2 + [None] * 2))
     assert done.unplaced.tolist() == [False, False, True, True, False, False]
     assert done.table.polars()["zip"].to_list() == ["14850"] * 2 + ["*"] * 2 + [None] * 2
@@ -157,7 +157,7 @@ def test_boxes_name_the_records_that_a_requirement_fails_for(released, tmp_path)
 def test_the_cuts_stay_private(released, tmp_path):
     released("mondrian")
     record = load_record(tmp_path / "safe.private.json")
-    cuts = record["transformation"][0]["transformation"]["cuts"]
+    cuts = record.transformation[0]["transformation"]["cuts"]
     assert cuts == {"node": [0], "column": [0], "at": [["38", "50"]], "first": [1]}
     public = (tmp_path / "safe.certificate.json").read_text(encoding="utf-8")
     assert not [word for word in ("cuts", "spans", "parents", "13068") if word in public]
@@ -228,7 +228,7 @@ def test_missing_columns_and_data_dependent_steps_are_refused(released, tmp_path
             celosia.read(pl.DataFrame({"age": [1]}), celosia.Schema.of(quasi=["age"])),
         )
     record = load_record(tmp_path / "safe.private.json")
-    record["transformation"][0].pop("transformation")
+    record.transformation[0].pop("transformation")
     with pytest.raises(DataError, match="aggregate belongs to the records of the class"):
         apply(record, new([31], ["13053"]))
 

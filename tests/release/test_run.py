@@ -14,10 +14,11 @@ import pytest
 
 import celosia
 from celosia.errors import OutputError, PolicyError, UnknownName
-from celosia.release.evidence.evidence import commitment, pack_rows, row_map, unpack_rows
+from celosia.release.evidence.row_map import pack_rows, row_map, unpack_rows
+from celosia.release.evidence.seal import commitment
 from celosia.release.policy.policy import Policy
-from celosia.release.running import run
-from celosia.release.verifying.verifying import verify
+from celosia.release.run import run
+from celosia.release.verify.verify import verify
 from celosia.streams import Stream
 
 POLICY = """
@@ -100,7 +101,7 @@ def test_the_order_is_shuffled_unless_asked_otherwise(place):
 
 def test_the_row_map_leads_back_to_the_original(place):
     release = run(policy(place))
-    order = row_map(release.record)
+    order = row_map(release.private)
     original = pl.read_csv(place / "people.csv")
     assert pl.read_csv(place / "safe.csv")["disease"].to_list() == original["disease"].gather(order).to_list()
     ids = np.array([5, 0, 3, 2])
@@ -151,7 +152,7 @@ def test_nothing_in_the_certificate_replays_the_order(place):
     """The shuffle is the only secret here: small seeds and every number of the certificate fail to undo it."""
     release = run(policy(place))
     certificate = release.paths["certificate"].read_text()
-    order = row_map(release.record)
+    order = row_map(release.private)
     assert release.record["seed"] not in certificate
     assert release.record["key"] not in certificate
     guesses = set(range(3000))
@@ -241,7 +242,7 @@ def test_nothing_is_half_written_when_a_part_of_the_release_fails(place, monkeyp
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(sys.modules[run.__module__], "_pretty", fail)
+    monkeypatch.setattr(sys.modules[run.__module__], "indented", fail)
     with pytest.raises((OSError, OutputError)):
         run(policy(place))
     assert sorted(p.name for p in place.iterdir()) == ["people.csv", "policy.toml"]

@@ -14,7 +14,7 @@ from celosia.demo import prepare
 from celosia.parts import parts
 from celosia.proposals import policy_text, safe_harbor, suggest
 from celosia.release.evidence.schemas import SCHEMAS
-from celosia.release.running import run
+from celosia.release.run import run
 
 
 @pytest.fixture(scope="module")

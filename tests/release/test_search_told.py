@@ -10,7 +10,7 @@ import pytest
 
 import celosia
 from celosia.release.report import render
-from celosia.release.report.telling import words
+from celosia.release.report.texts import words
 from celosia.show.formats import number
 
 POLICY = """

@@ -14,9 +14,9 @@ from tests.reference.sources import FEW_SUPPRESSED
 
 from celosia.cli.main import run as command
 from celosia.errors import InputError, OutputError
-from celosia.release.evidence.signing import Signer, create, public_key
-from celosia.release.running import run
-from celosia.release.verifying.verifying import verify
+from celosia.release.evidence.signature import Signer, create, public_key
+from celosia.release.run import run
+from celosia.release.verify.verify import verify
 
 pytest.importorskip("cryptography")
 
@@ -47,7 +47,7 @@ def test_the_author_is_known_by_the_public_key(signed):
     assert signature(verify(certificate, signer=signed / "b.key.pub")) == (False, "")
     valid, note = signature(verify(certificate))
     assert valid
-    assert "whose key" in note
+    assert "public key that the author published" in note
     whole = verify(signed / "out", original=signed / "people.csv", signer=signed / "a.key.pub")
     assert whole.verdict == "verified", whole.sentence
 
@@ -97,10 +97,10 @@ def test_key_files(tmp_path):
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "my.key").stat().st_mode) == 0o600
-    with pytest.raises(OutputError, match="there already"):
+    with pytest.raises(OutputError, match="exists already"):
         create(tmp_path / "my.key")
     (tmp_path / "my.key").chmod(0o640)
-    with pytest.raises(InputError, match="read by others"):
+    with pytest.raises(InputError, match="read by other users"):
         Signer.load(tmp_path / "my.key")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "noise").write_bytes(os.urandom(3000))
@@ -116,7 +116,7 @@ def test_key_files(tmp_path):
 @pytest.mark.parametrize("name", ["", ".", "/"])
 def test_a_key_needs_the_name_of_a_file(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="names no file"):
+    with pytest.raises(InputError, match="does not name a file"):
         create(name)
     assert list(tmp_path.iterdir()) == []
 

@@ -8,7 +8,7 @@ import pytest
 import celosia
 from celosia import models
 from celosia.errors import CelosiaError
-from celosia.release.measuring import watch
+from celosia.release.protect import watch
 
 FRAME = pl.DataFrame({"age": [30, 30, 40, 40], "job": ["x", "y", "x", "y"]})
 SCHEMA = celosia.Schema.of(quasi=["age"], sensitive=["job"])

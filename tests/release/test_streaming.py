@@ -13,9 +13,10 @@ import pytest
 
 import celosia
 from celosia.data.engines import engine_named
-from celosia.release.evidence.evidence import pack_rows, row_map
-from celosia.release.running import run
-from celosia.release.verifying.verifying import verify
+from celosia.release.evidence.certificate import record_of
+from celosia.release.evidence.row_map import pack_rows, row_map
+from celosia.release.run import run
+from celosia.release.verify.verify import verify
 
 POLICY = """
 [input]
@@ -77,12 +78,12 @@ def _numbers(release):
 def test_a_table_that_is_run_through_gives_the_same_release(tmp_path, monkeypatch, drop):
     _people(tmp_path)
     kept = _release(tmp_path, "polars", drop=drop, report="true")
-    expected, map_of_kept = _numbers(kept), row_map(kept.record)
+    expected, map_of_kept = _numbers(kept), row_map(kept.private)
     monkeypatch.setattr(sys.modules["celosia.data.engines.engine"], "RESIDENT", 1)
     for engine in ("polars", "duckdb"):
         streamed = _release(tmp_path, engine, drop=drop, report="true")
         assert _numbers(streamed) == expected, engine
-        assert np.array_equal(row_map(streamed.record), map_of_kept)
+        assert np.array_equal(row_map(streamed.private), map_of_kept)
         assert [(c.name, c.after, c.altered) for c in streamed.changes] == [
             (c.name, c.after, c.altered) for c in kept.changes
         ]
@@ -108,12 +109,12 @@ def test_a_run_collects_counts_and_no_column(tmp_path, monkeypatch):
 def test_the_row_map_is_computed_from_the_key_and_old_records_still_tell_it(tmp_path):
     _people(tmp_path, 300)
     release = _release(tmp_path, "polars", drop="true", suppress=0.5)
-    order = row_map(release.record)
+    order = row_map(release.private)
     assert len(order) == release.certificate["release"]["rows"] < 300
     assert "rows" not in release.record
     before = pl.read_parquet(tmp_path / "people.parquet")["disease"].gather(order)
     assert before.to_list() == pl.read_parquet(tmp_path / "safe.parquet")["disease"].to_list()
-    assert np.array_equal(row_map({"rows": pack_rows(order)}), order)
+    assert np.array_equal(row_map(record_of({**release.record, "rows": pack_rows(order)})), order)
     found = verify(release.paths["certificate"], record=release.paths["record"], original=tmp_path / "people.parquet")
     assert found.holds
 
@@ -121,7 +122,7 @@ def test_the_row_map_is_computed_from_the_key_and_old_records_still_tell_it(tmp_
 STOPPED = """
 import os, signal, sys
 import celosia.data.engines.engine as engine
-import celosia.release.running as running
+import celosia.release.run as running
 from celosia.data.spill import spill_folder
 
 engine.RESIDENT = 1  # the rows are run through, not kept

@@ -12,9 +12,10 @@ import celosia
 from celosia import Verification, verify
 from celosia.cli.main import run as command
 from celosia.errors import DataError
-from celosia.release.evidence import evidence
-from celosia.release.running import run
-from celosia.release.verifying.claims import _close, outlook
+from celosia.release.evidence import row_map
+from celosia.release.evidence.certificate import load_certificate, record_of
+from celosia.release.run import run
+from celosia.release.verify.claims import _close, parts_by_need
 
 POLICY = """
 [input]
@@ -153,8 +154,8 @@ def test_a_lie_about_persons_is_possible_by_rows_and_contradicted_by_the_record(
 
 def test_persons_that_were_changed_do_not_open_the_commitment(place):
     def lie(private):
-        rows = np.sort(evidence.row_map(private))
-        private["owners"] = evidence.pack_owners(rows, rows)
+        rows = np.sort(row_map.row_map(record_of(private)))
+        private["owners"] = row_map.pack_persons(rows, rows)
 
     changed(place, lie, "private")
     outcome = told(verify(place))
@@ -165,21 +166,21 @@ def test_persons_that_were_changed_do_not_open_the_commitment(place):
 def test_persons_of_a_record_are_those_of_the_file(place):
     """The numbers are in the order of the written file: persons of equal records, by hand."""
     private = json.loads((place / "safe.private.json").read_text())
-    persons = evidence.released_persons(private)
+    persons = row_map.released_persons(record_of(private))
     original = pl.read_csv(place / "visits.csv")["who"]
-    owners = original.gather(evidence.row_map(private))
+    owners = original.gather(row_map.row_map(record_of(private)))
     pairs = {(int(a), b) for a, b in zip(persons, owners, strict=True)}
     assert len(pairs) == original.n_unique() == len({a for a, _ in pairs})
-    assert (evidence.NO_PERSON, None) in pairs
-    before = {**private, "owners": "", "persons": evidence.pack_rows(persons)}
-    assert evidence.released_persons(before).tolist() == persons.tolist(), "as earlier versions wrote it"
-    assert evidence.released_persons({**private, "owners": ""}) is None
+    assert (row_map.NO_PERSON, None) in pairs
+    before = {**private, "owners": "", "persons": row_map.pack_rows(persons)}
+    assert row_map.released_persons(record_of(before)).tolist() == persons.tolist(), "as earlier versions wrote it"
+    assert row_map.released_persons(record_of({**private, "owners": ""})) is None
 
 
 def test_persons_that_are_too_few_are_told(place):
     def lie(private):
-        rows = np.sort(evidence.row_map(private))[1:]
-        private["owners"] = evidence.pack_owners(rows, rows)
+        rows = np.sort(row_map.row_map(record_of(private)))[1:]
+        private["owners"] = row_map.pack_persons(rows, rows)
 
     changed(place, lie, "private")
     with pytest.raises(DataError, match="its persons cannot be read"):
@@ -188,10 +189,10 @@ def test_persons_that_are_too_few_are_told(place):
 
 def test_persons_take_little_space():
     ids = np.arange(60_000)
-    persons = np.where(ids % 100 == 7, evidence.NO_PERSON, ids - ids % 3)
-    packed = evidence.pack_owners(ids, persons)
-    assert evidence.unpack_owners(ids, packed).tolist() == persons.tolist()
-    assert len(packed) < 0.05 * len(evidence.pack_rows(np.random.default_rng(1).permutation(persons)))
+    persons = np.where(ids % 100 == 7, row_map.NO_PERSON, ids - ids % 3)
+    packed = row_map.pack_persons(ids, persons)
+    assert row_map.unpack_persons(ids, packed).tolist() == persons.tolist()
+    assert len(packed) < 0.05 * len(row_map.pack_rows(np.random.default_rng(1).permutation(persons)))
 
 
 def test_a_measure_that_needs_a_column_that_stayed_behind_is_not_checked(tmp_path):
@@ -250,7 +251,7 @@ def test_the_report_says_what_can_be_checked_of_this_release(place, tmp_path):
     assert "These count persons, whom the file does not tell: k-anonymity, l-diversity, prosecutor, marketer." in report
     assert "These compare with the original: altered-records, discernibility." in report
     assert "can compute again:" not in report
-    takes = outlook(found_certificate(place))
+    takes = parts_by_need(load_certificate(place / "safe.certificate.json"))
     alone, opened = told(verify(place / "safe.certificate.json")), told(verify(place))
     for part in takes["persons"]:
         (claim,) = [claim for claim in alone if claim.startswith(part)]
@@ -259,7 +260,10 @@ def test_the_report_says_what_can_be_checked_of_this_release(place, tmp_path):
     with pytest.warns(UserWarning, match="repeats"):
         report = run(policy, overwrite=True).paths["report"].read_text()
     assert "Anyone with the released file can compute again: k-anonymity, l-diversity, prosecutor, marketer." in report
-    takes, alone = outlook(found_certificate(place)), told(verify(place / "safe.certificate.json"))
+    takes, alone = (
+        parts_by_need(load_certificate(place / "safe.certificate.json")),
+        told(verify(place / "safe.certificate.json")),
+    )
     assert all(passed for claim, passed in alone.items() if claim.split("(")[0] in takes["file"])
 
 

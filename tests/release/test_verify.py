@@ -11,8 +11,8 @@ import pytest
 from tests.reference.sources import FEW_SUPPRESSED
 
 from celosia.errors import CelosiaError, DataError
-from celosia.release.running import run
-from celosia.release.verifying.verifying import ALL_HOLD, STATED, Check, verify
+from celosia.release.run import run
+from celosia.release.verify.verify import ALL_HOLD, STATED, Check, verify
 
 POLICY = f"{FEW_SUPPRESSED}report = false\n"
 
@@ -50,7 +50,7 @@ def test_a_release_can_be_repeated_in_another_way(place):
     seen = []
 
     def repeat(stated, private):
-        seen.append((stated["format"], private["format"]))
+        seen.append((stated.format, private.format))
         return [Check("made again", 1, 2, False)]
 
     checks = verify(place / "out", repeat=repeat)

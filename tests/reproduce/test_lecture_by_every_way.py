@@ -10,7 +10,7 @@ import pytest
 import celosia
 from celosia.cli.main import run as command
 from celosia.models.k_anonymity import KAnonymity
-from celosia.release.running import run
+from celosia.release.run import run
 
 PEOPLE = pl.DataFrame(
     {

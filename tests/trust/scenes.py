@@ -137,12 +137,12 @@ ALL = {f"safe.{end}" for end in ("csv", "certificate.json", "private.json", "rep
 
 def _left(place: Path) -> str:
     """What a later run finds that a killed one left."""
-    from celosia.release.evidence.evidence import drafted
+    from celosia.release.evidence.seal import draft_files
     from celosia.release.policy.policy import Policy
-    from celosia.release.running import release_paths
+    from celosia.release.run import release_paths
 
     paths = release_paths(Policy.load(place / "policy.toml").output)
-    with contextlib.suppress(LookupError), drafted(paths, overwrite=True):
+    with contextlib.suppress(LookupError), draft_files(paths, overwrite=True):
         raise LookupError
     hidden = [path.name for path in (place / "out").iterdir() if path.name.startswith(".")]
     hidden = [name for name in hidden if not name.startswith(".part-lock")]  # of no content; the next writer takes it

@@ -15,7 +15,7 @@ from celosia.errors import BudgetError
 from celosia.gateway.ledger import Ledger, books
 from celosia.gateway.ledger import ledger as ledgers
 from celosia.kernels.budget.cost import Cost
-from celosia.release.evidence import evidence
+from celosia.release.evidence import seal
 from celosia.studio.jobs import Jobs
 from celosia.studio.project import Project
 
@@ -29,7 +29,7 @@ def jumping(monkeypatch):
         def now(cls, tz=None):
             return super().now(tz) + dt.timedelta(days=rng.uniform(-4000, 4000))
 
-    for module in (books, ledgers, owners, evidence):
+    for module in (books, ledgers, owners, seal):
         monkeypatch.setattr(module, "datetime", Jumping)
 
 

@@ -15,7 +15,7 @@ import celosia
 from celosia.errors import DataError
 from celosia.hierarchy import parse
 from celosia.methods.generalisation.mondrian import Mondrian
-from celosia.release.evidence.evidence import plain
+from celosia.release.evidence.plain_data import plain
 from celosia.streams import Stream
 
 PLACES = {"Kent": "South", "Devon": "South", "Fife": "North", "Moray": "North", "Skye": "North"}

@@ -25,9 +25,9 @@ def apply(
 ) -> None:
     """Apply the transformation of a release to new records; list those that violate the requirements."""
     from celosia.cli.bases.show import console, print_json, print_left_out
-    from celosia.release.applying import apply as reuse
+    from celosia.release.apply import apply as reuse
     from celosia.release.evidence.certificate import load_record
-    from celosia.release.leaving.writing import write
+    from celosia.release.output.write import write
     from celosia.release.policy.policy import Policy
 
     applied = reuse(record, source, released=released, engine=engine)
@@ -50,7 +50,7 @@ def apply(
     )
     leaving = written.leaving
     summary = {**applied.spec(), "out": str(out), "left_out": list(leaving.left_out)}
-    summary["guard"] = [sighting.spec() for sighting in leaving.sightings]
+    summary["guard"] = [sighting.entry().spec() for sighting in leaving.sightings]
     end_with(0 if applied.holds else 3)
     if json:
         print_json(summary)

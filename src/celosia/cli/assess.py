@@ -57,9 +57,9 @@ def assess(
         return
     from celosia.cli.bases.show import print_assessment, print_json
     from celosia.cli.bases.sources import guess_schema, open_source
-    from celosia.release.measuring import assess as measure
+    from celosia.release.assess import assess as measure
     from celosia.release.policy.policy import MEASURED_RISKS
-    from celosia.release.running import check_input
+    from celosia.release.run import check_input
 
     table, policy = open_source(source, roles, query=query, engine=engine, memory=memory, header=header)
     guessed = not table.schema.quasi and policy is None

@@ -33,7 +33,7 @@ def compare(
     """Show what was lost between an original and a protected file."""
     from celosia.cli.bases.show import print_comparison, print_json
     from celosia.cli.bases.sources import guess_schema, open_source
-    from celosia.release.measuring import compare as measure
+    from celosia.release.compare import compare as measure
     from celosia.table import read
 
     roles = {"quasi": names(quasi), "sensitive": names(sensitive)}

@@ -22,7 +22,7 @@ def demo(
     """Run the main job on a generated population of patients: no argument needed."""
     from celosia.cli.bases.show import print_release, progress
     from celosia.demo import prepare
-    from celosia.release.running import run as run_policy
+    from celosia.release.run import run as run_policy
 
     policy = prepare(out, persons)
     with progress() as report_progress:

@@ -33,8 +33,9 @@ def explain_risk(
     from celosia.errors import InputError
     from celosia.parts import build
     from celosia.release.evidence.certificate import load_record
-    from celosia.release.evidence.evidence import plain, row_map
-    from celosia.release.explaining import explain_risk as explain
+    from celosia.release.evidence.plain_data import plain
+    from celosia.release.evidence.row_map import row_map
+    from celosia.release.explain_risk import explain_risk as explain
     from celosia.release.policy.policy import Policy
     from celosia.table import read
     from celosia.table.pairing import by_ids, by_key
@@ -44,7 +45,7 @@ def explain_risk(
     roles = {"quasi": names(quasi), "sensitive": names(sensitive)}
     before = open_source(original, roles, engine=engine, memory=memory)[0]
     recorded = None if private is None else load_record(private)
-    if recorded is not None and private is not None and not before.schema.quasi and recorded.get("policy"):
+    if recorded is not None and private is not None and not before.schema.quasi and recorded.policy:
         before = before.with_schema(Policy.recorded(recorded, private.parent).schema)
     before = before.identified()
     after = read(protected, engine=engine, memory=memory)
@@ -52,7 +53,7 @@ def explain_risk(
     if recorded is None:
         paired = by_key(before, after, str(key)).drop([str(key)])  # it pairs the files, nobody knows it
     else:
-        synthetic = [step["name"] for step in recorded["steps"] if build("method", step["parameters"]).rows == "new"]
+        synthetic = [step.name for step in recorded.steps if build("method", step.parameters).rows == "new"]
         if synthetic:
             raise InputError(f"explain-risk: step {synthetic[0]!r} made new records, which are nobody's.")
         paired = by_ids(before, after, row_map(recorded))

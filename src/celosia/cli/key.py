@@ -16,7 +16,7 @@ def key(
 ) -> None:
     """Create a pair of keys: 'run --sign' signs with the private one, 'verify --signer' checks with the public one."""
     from celosia.cli.bases.show import console, print_json
-    from celosia.release.evidence.signing import create
+    from celosia.release.evidence.signature import create
 
     public = create(path)
     if json:

@@ -40,9 +40,9 @@ def protect_file(
     from celosia.cli.bases.show import print_json, print_left_out, print_step, progress
     from celosia.cli.bases.sources import open_source
     from celosia.errors import OutputError
-    from celosia.release.leaving.writing import write
-    from celosia.release.measuring import protect
+    from celosia.release.output.write import write
     from celosia.release.policy.policy import Output
+    from celosia.release.protect import protect
 
     if out.exists() and Path(source).exists() and out.samefile(source):
         raise OutputError(f"the output {out.name!r} is the input; an original is never overwritten.")
@@ -71,7 +71,7 @@ def protect_file(
     )
     leaving = written.leaving
     outcome = {"files": written.files, "left_out": list(leaving.left_out), "kept": list(leaving.kept)}
-    outcome["guard"] = [sighting.spec() for sighting in leaving.sightings]
+    outcome["guard"] = [sighting.entry().spec() for sighting in leaving.sightings]
     entry = {**protected.history[-1], **outcome}
     if json:
         print_json(entry)

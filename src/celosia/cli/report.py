@@ -21,7 +21,7 @@ def report(
     """Write a report as PDF, signed if a key is given, or as Word document."""
     from celosia.cli.bases.show import print_json, print_text
     from celosia.data.credentials import refuse_literal
-    from celosia.release.report.exporting import export
+    from celosia.release.report.export import export
 
     refuse_literal(password, "password")
     written = export(page, out, key=sign, password=password, overwrite=overwrite)

@@ -28,7 +28,7 @@ def run(
     """Run the main job of a policy: protected file, report, certificate and private record."""
     from celosia.cli.bases.show import print_release, progress
     from celosia.release.policy.policy import Policy
-    from celosia.release.running import run as run_policy
+    from celosia.release.run import run as run_policy
 
     given = Policy.load(policy)
     with progress() as report_progress:

@@ -30,7 +30,7 @@ def verify(
 ) -> None:
     """Recompute what a certificate claims."""
     from celosia.cli.bases.show import console, print_json, print_text
-    from celosia.release.verifying.verifying import verify as check
+    from celosia.release.verify.verify import verify as check
 
     repeat = None
     if original is not None and catalogue is not None:

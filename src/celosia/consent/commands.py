@@ -18,14 +18,15 @@ from celosia.consent.rules.rules import Catalogue, Inference, derived
 from celosia.consent.site.signin import ADMIN, issue
 from celosia.data.io.durable import PATIENCE
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
-from celosia.release.evidence.signing import Signer
+from celosia.release.evidence.signature import Signer
 
 if TYPE_CHECKING:
     import polars as pl
 
     from celosia.consent.sql.query_log import LogFacts
-    from celosia.release.verifying.verification import Check
-    from celosia.release.verifying.verifying import Repeat
+    from celosia.release.evidence.certificate import Certificate, Record
+    from celosia.release.verify.verification import Check
+    from celosia.release.verify.verify import Repeat
 
 STORE = "consent.db"
 WAITING = 5.0
@@ -132,7 +133,7 @@ def repeat_request(database: str, catalogue: str | Path, store: str | Path = STO
     with opened(store, reading=True):  # refuse now what is no store
         inferences = load(catalogue)
 
-    def repeat(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]:
+    def repeat(stated: Certificate, private: Record) -> list[Check]:
         with opened(store, reading=True) as choices:
             return repetition(database, inferences, choices)(stated, private)
 

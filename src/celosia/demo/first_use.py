@@ -37,8 +37,8 @@ def compile_kernels() -> Iterator[str]:
     'run with generalise'
     """
     from celosia.parts import build
-    from celosia.release.measuring import protect
-    from celosia.release.running import run
+    from celosia.release.protect import protect
+    from celosia.release.run import run
 
     with tempfile.TemporaryDirectory() as place:
         policy = prepare(Path(place), PERSONS)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from celosia import __version__, files
 from celosia.errors import OutputError
 from celosia.frontier.candidates import Candidate
-from celosia.release.evidence.evidence import canonical
+from celosia.release.evidence.plain_data import canonical
 
 if TYPE_CHECKING:
     from celosia.parts import Part

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from celosia.errors import CelosiaError
 from celosia.frontier.candidates import Candidate
 from celosia.parts import Loss, Threat, deciding_attacks, value_against
-from celosia.release.evidence.evidence import canonical
-from celosia.release.measuring import protect
+from celosia.release.evidence.plain_data import canonical
+from celosia.release.protect import protect
 from celosia.streams import Stream
 from celosia.table import Table, read
 

@@ -15,8 +15,8 @@ import numpy as np
 from celosia.errors import CelosiaError, DataError, ParameterError, SchemaError, suggestion
 from celosia.parts import Formal, Iterative, Method, Part, identity, named_columns, public_spec, requirements
 from celosia.parts.progress import Progress, stage
-from celosia.release.leaving.leaving import further_tables, with_further_tables
-from celosia.release.policy.fitting import refuse_before_formal, refuse_beyond
+from celosia.release.output.columns import further_tables, with_further_tables
+from celosia.release.policy.feasibility import refuse_before_formal, refuse_beyond
 from celosia.release.policy.sections import Step
 from celosia.streams import Stream
 from celosia.table import Outcome, Table

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from celosia.data.schema import Column
-    from celosia.release.evidence.evidence import Release
+    from celosia.release.evidence.certificate import GuardEntry
     from celosia.release.evidence.findings import Assessment, Comparison, Finding
+    from celosia.release.evidence.release import Release
     from celosia.table import Table
     from celosia.table.changes import ColumnChange
 
@@ -191,8 +192,8 @@ def _change(after: Finding, before: float | None) -> str:
 def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Block]:
     """Return the blocks of a release: verdict, changes of columns, measurements, files."""
     seen = [
-        (see["column"], see["what"], f"{see['cells']:,} of {see['of']:,}", see.get("acknowledged", "NOT acknowledged"))
-        for see in release.certificate["guard"]
+        (entry.column, entry.what, f"{entry.cells:,} of {entry.of:,}", entry.acknowledged or "NOT acknowledged")
+        for entry in release.public.guard
     ]
     written = [(name, str(path)) for name, path in release.paths.items()]
     return [
@@ -211,13 +212,13 @@ def short_release_blocks(release: Release) -> list[Block]:
     """Return the blocks of a release in short: verdict, before and after, attacks, warnings of the guard, the file to
     open.
     """
-    stated = release.certificate["release"]
-    size = f"{stated['rows']:,} records"
-    if stated["suppressed"]:
-        size += f", {stated['suppressed']:,} of them suppressed ({share(stated['suppressed'] / stated['rows'])})"
-    left_out = release.record.get("left_out", {})
+    stated = release.public.release
+    size = f"{stated.rows:,} records"
+    if stated.suppressed:
+        size += f", {stated.suppressed:,} of them suppressed ({share(stated.suppressed / stated.rows)})"
+    left_out = release.private.left_out
     out = f" Left out: {', '.join(left_out)}." if left_out else ""
-    guard = [Block(_guard_message(seen)) for seen in release.certificate["guard"]]
+    guard = [Block(_guard_message(entry)) for entry in release.public.guard]
     shown = release.paths.get("report") or release.paths.get("data")
     return [
         Block(_verdict(release)),
@@ -230,12 +231,12 @@ def short_release_blocks(release: Release) -> list[Block]:
     ]
 
 
-def _guard_message(seen: Mapping[str, Any]) -> str:
+def _guard_message(entry: GuardEntry) -> str:
     """Describe a column that the guard reports, with the reason of its acknowledgement or the advice."""
-    finding = f"Guard: {seen['cells']:,} of {seen['of']:,} cells in {seen['column']!r} hold {seen['what']}."
-    if seen.get("acknowledged"):
-        return f"{finding} Acknowledged: {seen['acknowledged'].removesuffix('.')}."
-    acknowledge = f'[guard] acknowledge = {{"{seen["column"]}" = "the reason"}}'
+    finding = f"Guard: {entry.cells:,} of {entry.of:,} cells in {entry.column!r} hold {entry.what}."
+    if entry.acknowledged:
+        return f"{finding} Acknowledged: {entry.acknowledged.removesuffix('.')}."
+    acknowledge = f'[guard] acknowledge = {{"{entry.column}" = "the reason"}}'
     return f"{finding} Transform the column, or acknowledge it: {acknowledge}."
 
 

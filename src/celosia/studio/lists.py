@@ -10,8 +10,8 @@ from typing import Any
 from celosia.errors import InputError, UnknownName
 from celosia.parts import Part, find, grammar, home
 from celosia.release.policy.policy import MEASURED_LOSSES, MEASURED_RISKS, Policy, Step
-from celosia.release.report.telling import meaning
-from celosia.release.report.telling import words as report_words
+from celosia.release.report.texts import meaning
+from celosia.release.report.texts import words as report_words
 from celosia.studio import forms, toml_edit
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from celosia.data.io.atomic import replaced
 from celosia.errors import GuardError
 from celosia.parts.progress import Progress
-from celosia.release.evidence.evidence import plain
-from celosia.release.leaving.guard import Sighting
-from celosia.release.running import run
-from celosia.release.verifying.verifying import verify
+from celosia.release.evidence.plain_data import plain
+from celosia.release.output.guard import Sighting
+from celosia.release.run import run
+from celosia.release.verify.verify import verify
 from celosia.studio.jobs import Job, Jobs
 from celosia.studio.project import POLICY, Project
 
@@ -33,11 +33,11 @@ def run_policy(project: Project, progress: Progress, version: str) -> Result:
         return {"stopped": str(refusal), "guard": [_sighting_spec(each) for each in refusal.sightings]}
     return {
         "holds": release.holds,
-        "rows": release.certificate["release"]["rows"],
-        "suppressed": release.certificate["release"]["suppressed"],
+        "rows": release.public.release.rows,
+        "suppressed": release.public.release.suppressed,
         "seconds": time.monotonic() - begun,
         "files": {name: path.name for name, path in release.paths.items()},
-        "guard": release.certificate["guard"],
+        "guard": [entry.spec() for entry in release.public.guard],
     }
 
 
@@ -79,4 +79,4 @@ def file_of(project: Project, job: Job, name: str) -> Path | None:
 
 
 def _sighting_spec(sighting: Sighting) -> Result:
-    return {**sighting.spec(), "stops": sighting.stops, "advice": sighting.advice}
+    return {**sighting.entry().spec(), "stops": sighting.stops, "advice": sighting.advice}

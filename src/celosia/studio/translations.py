@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from celosia.release.report.telling import words as report_words
+from celosia.release.report.texts import words as report_words
 from celosia.show import messages
 from celosia.show.look import texts
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from celosia.frontier import Frontier
     from celosia.release.evidence.findings import Assessment, Comparison
-    from celosia.release.leaving.writing import Written
+    from celosia.release.output.write import Written
     from celosia.table.table import Table
 
 PEOPLE = (

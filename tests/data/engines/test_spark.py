@@ -139,7 +139,7 @@ def test_engines_that_cannot_be_had(spark, name, told):
 KILLED = """
 import os, signal, sys
 from celosia.data.engines.spark import Spark
-from celosia.release.running import run
+from celosia.release.run import run
 
 write = Spark.streamed
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.release.running import run
+from celosia.release.run import run
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -44,7 +44,7 @@ testing = true
 CLIENT = """
 import json, sys
 import celosia
-from celosia.release.running import run
+from celosia.release.run import run
 
 place, engine = sys.argv[1:]
 schema = celosia.Schema.of(quasi=["age", "city"], sensitive=["ill"], person="who")

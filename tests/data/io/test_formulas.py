@@ -9,8 +9,8 @@ import pytest
 
 from celosia.data import io as cio
 from celosia.errors import OutputError, ParameterError
-from celosia.release.running import run
-from celosia.release.verifying.verifying import verify
+from celosia.release.run import run
+from celosia.release.verify.verify import verify
 
 RUNS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1", "\r=1", "-5-0", "=HYPERLINK(1)"]
 HARMLESS = ["a=b", "-5", "-", "--", "+1.5e3", "-,5", "1-2", "", "*", None]

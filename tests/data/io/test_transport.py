@@ -117,7 +117,7 @@ def test_a_policy_writes_one(tmp_path):
         'breaks = [0, 5]\n[output]\npath = "safe.xpt"\nreport = false\nversion = 5\n'
     )
     from celosia.cli.main import run as command
-    from celosia.release.verifying.verifying import verify
+    from celosia.release.verify.verify import verify
 
     assert command(["run", str(policy)]) == 0
     safe = cio.scan(tmp_path / "safe.xpt").frame.collect()

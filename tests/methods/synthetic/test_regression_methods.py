@@ -13,7 +13,7 @@ from celosia.errors import DataError, ParameterError, RequirementError, SchemaEr
 from celosia.kernels.synthesis.ipso import identities
 from celosia.methods import Fcrm, Ipso
 from celosia.parts import build
-from celosia.release.measuring import watch
+from celosia.release.protect import watch
 from celosia.streams import Stream
 
 S1 = {

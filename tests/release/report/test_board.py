@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from celosia.release.report import render
-from celosia.release.report.telling import words
-from celosia.release.running import run
+from celosia.release.report.texts import words
+from celosia.release.run import run
 
 POLICY = """
 [input]

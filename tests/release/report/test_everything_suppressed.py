@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from celosia.release.policy.policy import Policy
-from celosia.release.running import run
+from celosia.release.run import run
 
 POLICY = """
 require = ["k-anonymity(k=20)"]

@@ -12,9 +12,9 @@ import pytest
 from celosia.cli.main import run as command
 from celosia.demo import prepare
 from celosia.errors import InputError, OutputError
-from celosia.release.report.exporting import BROWSERS, export
+from celosia.release.report.export import BROWSERS, export
 from celosia.release.report.word import as_word
-from celosia.release.running import run
+from celosia.release.run import run
 
 PASSWORD = "a password of a test"
 needs_browser = pytest.mark.skipif(

@@ -6,7 +6,7 @@ import pytest
 import celosia
 from celosia.data.engines import engine_named
 from celosia.release.report.facts import internal_of
-from celosia.release.running import run
+from celosia.release.run import run
 
 ROWS = pl.DataFrame(
     {

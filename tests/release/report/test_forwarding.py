@@ -7,7 +7,7 @@ import os
 import pytest
 
 from celosia.errors import InputError
-from celosia.release.report.exporting import export
+from celosia.release.report.export import export
 
 
 @pytest.fixture

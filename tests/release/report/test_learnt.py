@@ -7,8 +7,8 @@ import pytest
 from markupsafe import escape
 
 from celosia.release.report import LANGUAGES, render
-from celosia.release.report.telling import words
-from celosia.release.running import run
+from celosia.release.report.texts import words
+from celosia.release.run import run
 
 POLICY = """
 [input]

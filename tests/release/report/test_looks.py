@@ -14,7 +14,7 @@ from tests.pixels import TOLERANCE, Looks
 
 from celosia.demo import prepare
 from celosia.release.report import LANGUAGES, render
-from celosia.release.running import run
+from celosia.release.run import run
 
 pytestmark = pytest.mark.xdist_group("report-looks")  # one release and its pictures for all of them
 KEPT = Path(__file__).parent / "looks"

@@ -16,9 +16,9 @@ from celosia.release.report import LANGUAGES, certificate_page, comparison_page,
 from celosia.release.report.columns import pictures
 from celosia.release.report.facts import columns_of
 from celosia.release.report.grids import grid
-from celosia.release.report.telling import words
-from celosia.release.running import run
-from celosia.release.verifying.verifying import verify
+from celosia.release.report.texts import words
+from celosia.release.run import run
+from celosia.release.verify.verify import verify
 from celosia.show.charts import bars
 from celosia.show.formats import number
 
@@ -194,8 +194,8 @@ def test_the_first_page_answers_what_a_board_asks(release):
 
 
 def test_a_due_review_is_said(release):
-    about = {**release.certificate["about"], "review": "2020-01-31"}
-    late = replace(release, certificate={**release.certificate, "about": about})
+    about = release.public.about.model_copy(update={"review": "2020-01-31"})
+    late = replace(release, public=release.public.model_copy(update={"about": about}))
     assert "was due on 31 January 2020" in render(late, edition="external")
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from celosia.parts import find, kinds, parts, summary
-from celosia.release.report.telling import meaning, title, words
+from celosia.release.report.texts import meaning, title, words
 from celosia.show.look import LANGUAGES
 
 KINDS = ("model", "risk", "attack", "loss", "method", "mechanism")

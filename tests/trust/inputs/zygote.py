@@ -32,9 +32,9 @@ STILL = 60.0
 """Seconds by the clock in which a case has not computed at all: it waits for something that does not come."""
 ADDRESSES = 12 << 30
 """Bytes of addresses: threads and libraries reserve some gigabytes that they never touch."""
-WARM = ("celosia.release.running", "celosia.release.verifying.verifying", "celosia.gateway.commands", "celosia.consent.commands",
+WARM = ("celosia.release.run", "celosia.release.verify.verify", "celosia.gateway.commands", "celosia.consent.commands",
         "celosia.proposals", "celosia.frontier", "celosia.methods", "celosia.models", "celosia.risk", "celosia.loss",
-        "celosia.release.applying", "celosia.release.report", "celosia.cli.main", "polars", "sqlalchemy")  # fmt: skip
+        "celosia.release.apply", "celosia.release.report", "celosia.cli.main", "polars", "sqlalchemy")  # fmt: skip
 
 
 def all_cases(template: Path) -> Iterator[Case]:

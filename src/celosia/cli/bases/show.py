@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
     from celosia.parts.progress import Progress
-    from celosia.release.evidence.evidence import Release
     from celosia.release.evidence.findings import Assessment, Comparison
-    from celosia.release.leaving.leaving import Leaving
+    from celosia.release.evidence.release import Release
+    from celosia.release.output.columns import Leaving
 
 
 class _VisibleText:
@@ -96,7 +96,7 @@ def print_json(data: Mapping[str, Any]) -> None:
     """Print plain data as JSON."""
     import json
 
-    from celosia.release.evidence.evidence import plain
+    from celosia.release.evidence.plain_data import plain
 
     text = json.dumps(plain(data), indent=2, ensure_ascii=False)
     print(CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", text))
@@ -171,6 +171,6 @@ def print_left_out(
             else f"Not acknowledged: {sighting.advice}"
         )
         out.print(f"Guard: {sighting}. {answer}.")
-    for entry in leaving.kept:
-        held = entry["values of the original"]
-        out.print(f"Kept on purpose: {entry['column']} ({entry['what']}); values of the original: {held}.")
+    for kept in leaving.kept:
+        values = kept.values_of_original
+        out.print(f"Kept on purpose: {kept.column} ({kept.what}); values of the original: {values}.")

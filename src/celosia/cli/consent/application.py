@@ -44,7 +44,7 @@ def print_outcome(text: str, data: dict[str, Any], json: bool) -> None:
 def show(data: dict[str, Any], json: bool) -> None:
     """Print plain data, as JSON or one line per entry."""
     from celosia.cli.bases.show import print_json
-    from celosia.release.evidence.evidence import plain
+    from celosia.release.evidence.plain_data import plain
 
     if json:
         print_json(plain(data))

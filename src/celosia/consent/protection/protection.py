@@ -25,7 +25,7 @@ from celosia.consent.protection.tree import Tree, count
 from celosia.errors import ParameterError, RequirementError
 from celosia.histogram import number
 from celosia.parts import Model, build, describe
-from celosia.release.measuring import protect
+from celosia.release.protect import protect
 from celosia.streams import Stream
 
 if TYPE_CHECKING:

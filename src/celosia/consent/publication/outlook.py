@@ -21,7 +21,7 @@ from celosia.consent.publication.request import (
 )
 from celosia.consent.publication.result import dialect_of
 from celosia.consent.rules.matching import active
-from celosia.release.leaving.leaving import releasable
+from celosia.release.output.columns import releasable
 from celosia.streams import Stream
 
 if TYPE_CHECKING:
@@ -74,5 +74,5 @@ def outlook(request: Request, source: str | pl.DataFrame, catalogue: Catalogue, 
         "columns": list(leaving.table.names) if hasattr(leaving, "table") else list(table.names),
         "wanted": request.design.k + most,
         "effects": [effect(done) for done in protected.values()],
-        "guard": [sighting.spec() for sighting in leaving.sightings],
+        "guard": [sighting.entry().spec() for sighting in leaving.sightings],
     }

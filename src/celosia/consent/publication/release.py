@@ -5,23 +5,36 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from celosia import __version__
 from celosia.consent.publication.edition import public
 from celosia.data.io import write
 from celosia.errors import OutputError
 from celosia.parts import build
-from celosia.release.evidence import evidence
-from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT
+from celosia.release.evidence.certificate import (
+    CERTIFICATE_FORMAT,
+    RECORD_FORMAT,
+    CertificateDraft,
+    Condition,
+    Input,
+    RecordDraft,
+    ReleasedTable,
+    Requirement,
+    Roles,
+)
+from celosia.release.evidence.findings import measure_model, measure_threat
 from celosia.release.evidence.history import with_roles
-from celosia.release.leaving.writing import writer_options
-from celosia.release.measuring import judge, measured
-from celosia.release.running import SMALLEST_SEED
+from celosia.release.evidence.plain_data import indented, plain
+from celosia.release.evidence.row_map import pack_rows
+from celosia.release.evidence.seal import draft_files, file_hash, finish_interrupted, fresh_key, now, seal
+from celosia.release.output.write import writer_options
+from celosia.release.run import SMALLEST_SEED
 from celosia.table import read
 
 if TYPE_CHECKING:
     from celosia.consent.publication.request import Publication
-    from celosia.release.evidence.signing import Signer
+    from celosia.release.evidence.signature import Signer
     from celosia.table import Table
 
 FILES = {
@@ -53,69 +66,73 @@ def write_files(
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     paths = {name: out / file for name, file in FILES.items()}
-    evidence.settled(paths)
+    finish_interrupted(paths)
     taken = [path.name for path in paths.values() if path.exists()]
     if taken and not overwrite:
         raise OutputError(f"{', '.join(taken)} exist already in {str(out)!r}. Give another place, or overwrite.")
     shown = public(publication.report)
-    with evidence.drafted(paths, overwrite=overwrite) as drafts:
-        certificate = certified(publication, drafts["data"])
-        digest = evidence.file_hash(drafts["data"])
-        certificate, record = evidence.sealed(
-            certificate, recorded(publication), paths["data"].name, digest, signer=signer
-        )
-        evidence.write_json(certificate, drafts["certificate"])
-        evidence.write_json(record, drafts["record"])
-        text = json.dumps(evidence.plain(shown), indent=1, ensure_ascii=False)
+    with draft_files(paths, overwrite=overwrite) as drafts:
+        draft = certified(publication, drafts["data"])
+        digest = file_hash(drafts["data"])
+        certificate, record = seal(draft, recorded(publication), paths["data"].name, digest, signer=signer)
+        drafts["certificate"].write_bytes(indented(certificate.spec()))
+        drafts["record"].write_bytes(indented(record.spec()))
+        text = json.dumps(plain(shown), indent=1, ensure_ascii=False)
         drafts["report"].write_text(text, encoding="utf-8")
-        warning = certificate.get("test", "")
+        warning = certificate.test
         drafts["page"].write_text(page(shown, warning=warning), encoding="utf-8")
         drafts["internal"].write_text(page(publication.report, warning=warning), encoding="utf-8")
     return paths
 
 
-def certified(publication: Publication, path: Path) -> dict[str, Any]:
-    """Write the data, and the certificate about them: what it claims is measured on the file as others read it."""
+def certified(publication: Publication, path: Path) -> CertificateDraft:
+    """Write the data, and return the certificate about them, measured on the file as others read it."""
     write(publication.table.visible(), path, type="csv", overwrite=True, **writer_options(path))
-    request, shown = publication.request, public(publication.report)
-    schema = publication.table.schema.spec()
-    table = with_roles(read(path), schema)
-    certificate = {
-        "format": CERTIFICATE_FORMAT,
-        "celosia": evidence.version(),
-        "created": evidence.now(),
-        "made by": "celosia consent request",
-        "release": {"rows": len(table), "columns": list(table.names), "suppressed": table.suppressed()},
-        "schema": schema,
-        "counted": "records",
-        "left_out": [request.owner, *request.identifiers],
-        "guard": publication.report["guard"],
-        "holds": publication.holds,
-        "requirements": _requirements(publication, table),
-        "conditions": _conditions(publication),
-        "risks": [measured(build("risk", "uniqueness"), table).spec()],
-        "parameters": asdict(request.design) | {"external": request.external, "default": publication.origin.default},
-        "inferences": [{k: v for k, v in block.items() if k != "description"} for block in shown["blocks"]],
-        **{name: shown[name] for name in ("owners", "owners who block", "rows marked", "facts", "before", "measured")},
-        "withheld": shown["withheld"],
-        "order": "shuffled",
-    }
+    request, shown = publication.request, plain(public(publication.report))
+    roles = Roles.model_validate(publication.table.schema.spec())
+    table = with_roles(read(path), roles)
+    certificate = CertificateDraft(
+        format=CERTIFICATE_FORMAT,
+        celosia=__version__,
+        created=now(),
+        made_by="celosia consent request",
+        release=ReleasedTable(rows=len(table), columns=list(table.names), suppressed=int(table.suppressed())),
+        roles=roles,
+        counted="records",
+        left_out=[request.owner, *request.identifiers],
+        guard=plain(publication.report["guard"]),
+        holds=publication.holds,
+        requirements=_requirements(publication, table),
+        conditions=_conditions(publication),
+        risks=[measure_threat(build("risk", "uniqueness"), table, table).claim()],
+        parameters=plain(
+            asdict(request.design) | {"external": request.external, "default": publication.origin.default}
+        ),
+        inferences=[{k: v for k, v in block.items() if k != "description"} for block in shown["blocks"]],
+        owners=shown["owners"],
+        owners_who_block=shown["owners who block"],
+        rows_marked=shown["rows marked"],
+        facts=shown["facts"],
+        before=shown["before"],
+        measured=shown["measured"],
+        withheld=shown["withheld"],
+        order="shuffled",
+    )
     if publication.origin.seed < SMALLEST_SEED:
-        certificate["test"] = "made with a small seed, which can be guessed: not for publication"
-    plain: dict[str, Any] = evidence.plain(certificate)
-    return plain
+        certificate.test = "made with a small seed, which can be guessed: not for publication"
+    return certificate
 
 
-def recorded(publication: Publication) -> dict[str, Any]:
-    """The private record: enough for the publisher to make the release again, and the whole report."""
+def recorded(publication: Publication) -> RecordDraft:
+    """Return the private record: enough for the publisher to make the release again, and the whole report."""
     request, origin = publication.request, publication.origin
-    return {
-        "format": RECORD_FORMAT,
-        "celosia": evidence.version(),
-        "created": evidence.now(),
-        "seed": f"{origin.seed:032x}",
-        "key": evidence.fresh_key().hex(),
-        "request": {
+    return RecordDraft(
+        format=RECORD_FORMAT,
+        celosia=__version__,
+        created=now(),
+        seed=f"{origin.seed:032x}",
+        key=fresh_key().hex(),
+        request={
             "sql": request.sql,
             "owner": request.owner,
             "quasi": list(request.quasi),
@@ -129,39 +146,40 @@ def recorded(publication: Publication) -> dict[str, Any]:
             "acknowledge": dict(request.acknowledge),
             "measure": request.measure,
         },
-        "design": evidence.plain(asdict(request.design)),
-        "committed": {"query": origin.query, "catalogue": origin.catalogue, "preferences": origin.preferences},
-        "input": {"sha256": origin.input, "rows": len(publication.original)},
-        "moment": origin.moment,
-        "default": origin.default,
-        "rows": evidence.pack_rows(origin.rows),
-        "report": evidence.plain(publication.report),
-    }
+        design=plain(asdict(request.design)),
+        committed={"query": origin.query, "catalogue": origin.catalogue, "preferences": origin.preferences},
+        input=Input(sha256=origin.input, rows=len(publication.original)),
+        moment=origin.moment,
+        default=origin.default,
+        rows=pack_rows(origin.rows),
+        report=plain(publication.report),
+    )
 
 
-def _requirements(publication: Publication, table: Table) -> list[dict[str, Any]]:
-    """What is required of everybody: k, in records as the file shows them, and in persons where owners have several."""
+def _requirements(publication: Publication, table: Table) -> list[Requirement]:
+    """Return the requirement of k for everybody, in records as the file shows them, and in persons if rows repeat."""
     design, facts = publication.request.design, publication.protected.evidence
-    model = build("model", {"use": "k-anonymity", "k": design.k})
-    verdict = judge(model, table).spec()
+    verdict = measure_model(build("model", {"use": "k-anonymity", "k": design.k}), table).requirement()
     if design.tree and "suppress" in design.strengthen:
-        return [{**verdict, "value": facts["smallest number of candidates"], "holds": True, "counted": "candidates"}]
+        value = plain(facts["smallest number of candidates"])
+        return [verdict.model_copy(update={"value": value, "holds": True, "counted": "candidates"})]
     if publication.original.schema.person is None:
         return [verdict]
-    return [verdict, {**verdict, "value": facts["smallest class"], "holds": True, "counted": "persons"}]
+    value = plain(facts["smallest class"])
+    return [verdict, verdict.model_copy(update={"value": value, "holds": True, "counted": "persons"})]
 
 
-def _conditions(publication: Publication) -> list[dict[str, Any]]:
-    """What is required for owners who block an inference, whoever and however many they are."""
+def _conditions(publication: Publication) -> list[Condition]:
+    """Return the requirements for owners who block an inference, whoever and however many they are."""
     design = publication.request.design
     if design.rule not in BIGGER:
         return []
     bigger = BIGGER[design.rule]
     return [
-        {
-            "inference": block["inference"],
-            "claim": f"{bigger.format(block['inference'])}, at least",
-            "value": design.k + block["X"],
-        }
+        Condition(
+            inference=block["inference"],
+            claim=f"{bigger.format(block['inference'])}, at least",
+            value=plain(design.k + block["X"]),
+        )
         for block in publication.report["blocks"]
     ]

@@ -13,10 +13,11 @@ from celosia.consent.publication.release import certified
 from celosia.consent.publication.request import Publication, Request, activations, carried_out
 from celosia.consent.rules.rules import Catalogue
 from celosia.errors import CelosiaError, ParameterError
-from celosia.release.evidence import evidence
-from celosia.release.verifying.claims import TOLERANCE
-from celosia.release.verifying.verification import Check
-from celosia.release.verifying.verifying import Repeat
+from celosia.release.evidence.certificate import Certificate, CertificateDraft, Record
+from celosia.release.evidence.seal import file_hash
+from celosia.release.verify.claims import TOLERANCE
+from celosia.release.verify.verification import Check
+from celosia.release.verify.verify import Repeat
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,38 +36,39 @@ def repetition(
 ) -> Repeat:
     """How :func:`celosia.verify` repeats a publication; ``hierarchies`` are those that are no files."""
 
-    def repeat(stated: dict[str, Any], private: dict[str, Any]) -> list[Check]:
-        if "request" not in private:
+    def repeat(stated: Certificate, private: Record) -> list[Check]:
+        if not private.request:
             return [Check("repetition", None, None, None, "no consent request made this release: it has a policy")]
         request = _request(private, hierarchies or {})
-        past = Past(store, private["moment"], default=private["default"] == "block")
+        past = Past(store, str(private.moment), default=private.default == "block")
         try:
             matching = activations(request, source, catalogue)
-            again = carried_out(request, source, catalogue, past, matching, int(private["seed"], 16))
+            again = carried_out(request, source, catalogue, past, matching, int(private.seed, 16))
         except CelosiaError as error:
             return [Check("repetition", None, None, False, str(error))]
-        return _compared(stated, private, again, _deleted(store, private["moment"]))
+        return _compared(stated, private, again, _deleted(store, str(private.moment)))
 
     return repeat
 
 
-def _request(private: Mapping[str, Any], hierarchies: Mapping[str, Any]) -> Request:
+def _request(private: Record, hierarchies: Mapping[str, Any]) -> Request:
     """The request and its design, as the record holds them."""
-    stored = {**private["request"], "hierarchies": {**private["request"]["hierarchies"], **hierarchies}}
+    request: dict[str, Any] = private.request
+    stored = {**request, "hierarchies": {**request["hierarchies"], **hierarchies}}
     lacking = [column for column, hierarchy in stored["hierarchies"].items() if hierarchy is None]
     if lacking:
         raise ParameterError(f"the hierarchy of {lacking[0]!r} is no file: give it to repeat the request.")
-    return Request(**_tuples(stored), design=Design(**_tuples(private["design"])))
+    return Request(**_tuples(stored), design=Design(**_tuples(private.design)))
 
 
 def _tuples(stored: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
 
 
-def _compared(stated: Mapping[str, Any], private: Mapping[str, Any], again: Publication, deleted: bool) -> list[Check]:
-    origin, committed = again.origin, private["committed"]
+def _compared(stated: Certificate, private: Record, again: Publication, deleted: bool) -> list[Check]:
+    origin, committed = again.origin, private.committed
     checks = [
-        _same("SHA-256 of the result of the query", private["input"]["sha256"], origin.input),
+        _same("SHA-256 of the result of the query", str(private.input.sha256), origin.input),
         _same("SHA-256 of the catalogue of inferences", committed["catalogue"], origin.catalogue),
         _same("SHA-256 of the choices of that day", committed["preferences"], origin.preferences),
     ]
@@ -74,48 +76,38 @@ def _compared(stated: Mapping[str, Any], private: Mapping[str, Any], again: Publ
         reason = "somebody has deleted their record since, as is their right"
         return [*checks[:-1], Check(checks[-1].claim, checks[-1].stated, origin.preferences, None, reason)]
     with tempfile.TemporaryDirectory() as place:
-        file = Path(place) / stated["release"]["file"]
+        file = Path(place) / stated.release.file
         certificate = certified(again, file)
-        digest = evidence.file_hash(file)
-    old, new = ({k: v for k, v in claims.items() if k not in NEW} for claims in (dict(stated), certificate))
+        digest = file_hash(file)
+    old, new = ({k: v for k, v in claims.items() if k not in NEW} for claims in (stated.spec(), certificate.spec()))
     differing = [name for name in {**old, **new} if not _alike(old.get(name), new.get(name))]
     same = f"differs in {', '.join(differing)}" if differing else "the same"
     return [
         *checks,
         *_hidden(stated, certificate, again),
-        _same("repetition gives the same bytes", stated["release"]["sha256"], digest),
+        _same("repetition gives the same bytes", stated.release.sha256, digest),
         _same("repetition gives the same certificate", "the same", same),
     ]
 
 
-def _hidden(stated: Mapping[str, Any], certificate: Mapping[str, Any], again: Publication) -> list[Check]:
-    """What the file alone does not tell: counts of persons and candidates, and the classes of those who block."""
-    repeated = {
-        requirement["counted"]: requirement["value"]
-        for requirement in certificate["requirements"]
-        if "counted" in requirement
-    }
+def _hidden(stated: Certificate, certificate: CertificateDraft, again: Publication) -> list[Check]:
+    """Check what the file alone does not show: counts of persons and candidates, and the classes of those who block."""
+    repeated = {claim.counted: claim.value for claim in certificate.requirements if claim.counted}
     checks = [
-        Check(
-            requirement["part"],
-            requirement["value"],
-            repeated.get(requirement["counted"]),
-            repeated.get(requirement["counted"]) == requirement["value"],
-        )
-        for requirement in stated["requirements"]
-        if "counted" in requirement
+        Check(claim.part, claim.value, repeated.get(claim.counted), repeated.get(claim.counted) == claim.value)
+        for claim in stated.requirements
+        if claim.counted
     ]
     design, table = again.request.design, again.protected.table
     if design.rule == "exchange" or "candidates" in repeated:  # what was kept is not a size of classes in the table
         return checks
     size, kept = table.frequencies(), ~table.suppressed_mask()
-    for condition in stated["conditions"]:
-        rows = again.marks.rows.get(condition["inference"])
+    for condition in stated.conditions:
+        rows = again.marks.rows.get(condition.inference)
         mine = size[kept & rows[table.ids()]] if rows is not None else size[:0]
         least = float(mine.min()) if len(mine) else None
-        checks.append(
-            Check(condition["claim"], condition["value"], least, least is None or least >= condition["value"])
-        )
+        wanted: Any = condition.value
+        checks.append(Check(condition.claim, wanted, least, least is None or least >= wanted))
     return checks
 
 

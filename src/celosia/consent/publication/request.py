@@ -39,7 +39,7 @@ from celosia.consent.sql.lineage import elements
 from celosia.data.engines.fingerprint import fingerprint
 from celosia.errors import DataError, RequirementError
 from celosia.parts import build
-from celosia.release.leaving.leaving import Leaving, arranged, releasable
+from celosia.release.output.columns import Leaving, arranged, releasable
 from celosia.release.policy.sections import refuse_seed
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.release.evidence.signing import Signer
+    from celosia.release.evidence.signature import Signer
 
 ATTACKED = 50_000
 """The intruder attacks a random sample of so many records at most: the interval is then a fraction of a point wide."""
@@ -273,7 +273,7 @@ def carried_out(
     )
     released, rows = _released(leaving, stream)
     report = _report(request, dialect, matches, marks, protected, released, catalogue, store)
-    report["guard"] = [sighting.spec() for sighting in leaving.sightings]
+    report["guard"] = [sighting.entry().spec() for sighting in leaving.sightings]
     origin = Origin(
         seed=seed,
         rows=rows,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from celosia.proposals.recognition import checksums
-from celosia.proposals.recognition.spelling import decode, plain_spelling
+from celosia.proposals.recognition.normal_form import decode, plain_spelling
 
 #: Share of the values that must have the form. Below it a few coincidences would decide.
 ENOUGH = 0.8

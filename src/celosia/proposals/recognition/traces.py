@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from celosia.proposals.recognition import checksums
 from celosia.proposals.recognition.names import fold, full_name
+from celosia.proposals.recognition.normal_form import plain_spellings
 from celosia.proposals.recognition.patterns import address
-from celosia.proposals.recognition.spelling import plain_spellings
 
 if TYPE_CHECKING:
     import polars as pl

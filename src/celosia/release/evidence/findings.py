@@ -1,22 +1,26 @@
-"""What was measured: one finding per part, an assessment of one table, a comparison of two."""
+"""Measurements: one finding per part, an assessment of one table, a comparison of two."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from celosia.errors import NotApplicable
-from celosia.parts import Threat, describe, evidence_against, grammar, public_spec, withheld_parameters
+from celosia.parts import Loss, Model, Threat, describe, evidence_against, grammar, public_spec, withheld_parameters
+from celosia.release.evidence.certificate import AssessmentForm, Claim, ComparisonForm, PairSizes, Requirement
+from celosia.release.evidence.plain_data import plain
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
 from celosia.show.charts import bars, overlay
 from celosia.show.pictures import Picture
 from celosia.table import Table
 
+C = TypeVar("C", bound=Claim)
+
 
 @dataclass(frozen=True)
 class Finding:
-    """One measured thing: the part, its value, and for a model whether it holds; or why it could not be measured."""
+    """A measurement: the part, its value, and for a model whether it holds; or why it could not be measured."""
 
     part: Any
     value: float | None
@@ -24,36 +28,51 @@ class Finding:
     holds: bool | None = None
     reason: str = ""
 
-    def spec(self) -> dict[str, Any]:
-        """The finding as plain data."""
-        out: dict[str, Any] = {"part": grammar.show(public_spec(self.part)), "value": self.value}
-        withheld = withheld_parameters(self.part)
+    @property
+    def label(self) -> str:
+        """The part in the text grammar, without parameters that are withheld."""
+        return grammar.show(public_spec(self.part))
+
+    def claim(self) -> Claim:
+        """Return the finding as a certificate or a private record states it."""
+        return self._complete(Claim(part=self.label, value=plain(self.value)))
+
+    def requirement(self) -> Requirement:
+        """Return the finding of a model as a certificate or a private record states it."""
+        stated = Requirement(part=self.label, value=plain(self.value), holds=bool(self.holds), wish=describe(self.part))
+        return self._complete(stated)
+
+    def _complete(self, claim: C) -> C:
+        withheld, further = withheld_parameters(self.part), {k: v for k, v in self.evidence.items() if k != "value"}
         if withheld:
-            out["withheld"] = withheld
-        if self.holds is not None:
-            out |= {"holds": self.holds, "wish": describe(self.part)}
+            claim.withheld = withheld
         if self.reason:
-            out["reason"] = self.reason
-        extra = {k: v for k, v in self.evidence.items() if k != "value"}
-        return {**out, **({"evidence": extra} if extra else {})}
+            claim.reason = self.reason
+        if further:
+            claim.evidence = plain(further)
+        return claim
+
+    def spec(self) -> dict[str, Any]:
+        """Return the finding as plain data."""
+        return (self.claim() if self.holds is None else self.requirement()).spec()
 
 
 @dataclass(frozen=True, repr=False)
 class Assessment(Shown):
-    """What was measured on one table."""
+    """Requirements and risks measured on one table."""
 
     table: Table = field(repr=False)
     models: tuple[Finding, ...] = ()
     risks: tuple[Finding, ...] = ()
     guessed: bool = False
-    """Whether the roles of the columns were only guessed; then no requirement is said to be met."""
+    """Whether the roles of the columns were only guessed; then no requirement counts as met."""
 
     def blocks(self) -> list[Block]:
-        """What there is to show."""
+        """Return the blocks that a terminal or a notebook shows."""
         return assessment_blocks(self)
 
     def plot(self) -> Picture:
-        """The records by the size of their class, as they came in and, after steps, as they are."""
+        """Plot the share of records by class size, before and after the steps."""
         from celosia.release.report.facts import BINS, classes_of
 
         labels = [str(low) if low == high else (f"{low}–{high}" if high else f"{low}+") for low, high in BINS]
@@ -68,21 +87,25 @@ class Assessment(Shown):
         """Whether every requirement holds."""
         return not self.guessed and all(finding.holds for finding in self.models)
 
+    def form(self) -> AssessmentForm:
+        """Return the assessment as a private record states it."""
+        return AssessmentForm(
+            rows=len(self.table),
+            suppressed=int(self.table.suppressed()) if self.table.schema.quasi else 0,
+            quasi=list(self.table.schema.quasi),
+            guessed=self.guessed,
+            requirements=[finding.requirement() for finding in self.models],
+            risks=[finding.claim() for finding in self.risks],
+        )
+
     def spec(self) -> dict[str, Any]:
-        """The assessment as plain data."""
-        return {
-            "rows": len(self.table),
-            "suppressed": self.table.suppressed() if self.table.schema.quasi else 0,
-            "quasi": list(self.table.schema.quasi),
-            "guessed": self.guessed,
-            "requirements": [finding.spec() for finding in self.models],
-            "risks": [finding.spec() for finding in self.risks],
-        }
+        """Return the assessment as plain data."""
+        return self.form().spec()
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """What was lost, and what an intruder can still do, between an original and a protected table."""
+    """Losses and attacks measured between an original and a protected table."""
 
     original: Table = field(repr=False)
     protected: Table = field(repr=False)
@@ -90,11 +113,11 @@ class Comparison(Shown):
     risks: tuple[Finding, ...] = ()
 
     def blocks(self) -> list[Block]:
-        """What there is to show."""
+        """Return the blocks that a terminal or a notebook shows."""
         return comparison_blocks(self)
 
     def plot(self, *columns: str) -> Picture:
-        """Each column before and after, or those named."""
+        """Plot the distribution of each column, or of those named, before and after."""
         from celosia.views.comparing.columns import overlaid
 
         figures = []
@@ -105,13 +128,17 @@ class Comparison(Shown):
             )
         return Picture(figures, "Columns before and after")
 
+    def form(self) -> ComparisonForm:
+        """Return the comparison as a private record states it."""
+        return ComparisonForm(
+            rows=PairSizes(original=len(self.original), protected=len(self.protected)),
+            losses=[finding.claim() for finding in self.losses],
+            risks=[finding.claim() for finding in self.risks],
+        )
+
     def spec(self) -> dict[str, Any]:
-        """The comparison as plain data."""
-        return {
-            "rows": {"original": len(self.original), "protected": len(self.protected)},
-            "losses": [finding.spec() for finding in self.losses],
-            "risks": [finding.spec() for finding in self.risks],
-        }
+        """Return the comparison as plain data."""
+        return self.form().spec()
 
 
 def measure_threat(threat: Threat, original: Table, protected: Table) -> Finding:
@@ -121,3 +148,17 @@ def measure_threat(threat: Threat, original: Table, protected: Table) -> Finding
     except NotApplicable as error:
         return Finding(threat, None, reason=str(error))
     return Finding(threat, evidence.get("value"), evidence)
+
+
+def measure_model(model: Model, table: Table) -> Finding:
+    """Measure one requirement."""
+    value, holds = model.verdict(table)
+    return Finding(model, value, holds=holds)
+
+
+def measure_loss(loss: Loss, original: Table, protected: Table) -> Finding:
+    """Measure one loss; the finding has the reason where it does not apply."""
+    try:
+        return Finding(loss, loss.value(original, protected), loss.parts(original, protected))
+    except NotApplicable as error:
+        return Finding(loss, None, reason=str(error))

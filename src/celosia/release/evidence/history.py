@@ -7,7 +7,7 @@ earlier releases than without, the new release breaks them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from celosia.data.schema import Schema
 from celosia.errors import DataError, InputError, RequirementError
 from celosia.parts import Attack, ComparesReleases, Model, build, parts, search_hints
-from celosia.release.evidence import evidence
-from celosia.release.evidence.certificate import load_certificate, load_record
+from celosia.release.evidence.certificate import HistoryCheck, PublicStep, Roles, load_certificate, load_record
 from celosia.release.evidence.findings import Finding, measure_threat
 from celosia.release.evidence.public import Disclosure
+from celosia.release.evidence.release import Release
+from celosia.release.evidence.seal import file_hash
 from celosia.table import Table, read_released
 from celosia.table.source import open_source
 
@@ -34,38 +35,37 @@ def open_release(source: Any) -> Table:
     """An earlier release as a reader has it: its file, under the roles and with the steps of its certificate.
 
     ``source`` is a certificate, a released file, a frame, a table or a
-    :class:`~celosia.release.evidence.evidence.Release`. With its private record beside it the hierarchies of its policy
+    :class:`~celosia.release.evidence.release.Release`. With its private record beside it the hierarchies of its policy
     are known too: what a generalised cell stands for.
     """
-    if isinstance(source, evidence.Release):
+    if isinstance(source, Release):
         return source.table
     if not isinstance(source, str | Path) or not str(source).endswith(CERTIFICATE):
         return open_source(source)
     path = Path(source)
     certificate = load_certificate(path)
-    data = path.with_name(certificate["release"]["file"])
+    data = path.with_name(certificate.release.file)
     if not data.is_file():
         raise DataError(f"the earlier release {path.name!r} has no file {data.name!r} beside it.")
-    if evidence.file_hash(data) != certificate["release"]["sha256"]:
+    if file_hash(data) != certificate.release.sha256:
         raise DataError(f"{data.name!r} is not the file that {path.name!r} certifies: its hash is another one.")
-    table = with_roles(read_released(data), certificate["schema"])
+    table = with_roles(read_released(data), certificate.roles)
     table = _with_hierarchies(table, path)
-    return replace(table, history=tuple(_entry(step) for step in certificate.get("steps", [])))
+    return replace(table, history=tuple(_entry(step) for step in certificate.steps))
 
 
-def with_roles(table: Table, spec: dict[str, Any]) -> Table:
+def with_roles(table: Table, stated: Roles) -> Table:
     """Return the released table with the roles of a certificate, as far as its columns were released."""
-    roles: dict[str, Any] = {key: [n for n in spec.get(key, []) if n in table.names] for key in ROLES}
+    spec = stated.spec()
+    roles: dict[str, Any] = {key: [name for name in spec.get(key, []) if name in table.names] for key in ROLES}
     singles = {key: spec[key] for key in SINGLE_ROLES if spec.get(key) in table.names}
-    missing = {n: m for n, m in spec.get("missing", {}).items() if n in table.names}
+    missing = {name: how for name, how in stated.missing.items() if name in table.names}
     return table.with_schema(Schema.of(**roles, **singles, missing=missing))
 
 
-def _entry(step: Mapping[str, Any]) -> dict[str, Any]:
-    """A step of a certificate as an entry of a table's history."""
-    stated = {"name", "use", "withheld", "evidence"}
-    parameters = {key: value for key, value in step.items() if key not in stated}
-    return {"step": step["use"], "parameters": parameters, **step.get("evidence", {})}
+def _entry(step: PublicStep) -> dict[str, Any]:
+    """Convert a step of a certificate to an entry of a table's history."""
+    return {"step": step.use, "parameters": step.parameters, **step.evidence}
 
 
 def _with_hierarchies(table: Table, certificate: Path) -> Table:
@@ -145,20 +145,20 @@ def least(k: int | None, require: Sequence[Model]) -> int:
 
 
 def commitments(policy: Policy) -> dict[str, str]:
-    """What a certificate commits to about the earlier releases: the hashes of their certificates or files."""
-    return {
-        f"earlier release {i + 1}": evidence.file_hash(Path(path)) for i, path in enumerate(policy.history.releases)
-    }
+    """Return the hashes of the certificates or files of the earlier releases, which a certificate commits to."""
+    return {f"earlier_release_{i + 1}": file_hash(Path(path)) for i, path in enumerate(policy.history.releases)}
 
 
-def public(findings: Sequence[Finding], policy: Policy, disclosure: Disclosure, *, formal: bool) -> dict[str, Any]:
-    """What a certificate says about the check; under a formal guarantee no number that was measured on the original."""
-    named = {"checked": list(commitments(policy))}
+def public_check(findings: Sequence[Finding], policy: Policy, disclosure: Disclosure, *, formal: bool) -> HistoryCheck:
+    """Return the check as a certificate states it; a formal guarantee allows no number measured on the original."""
+    check = HistoryCheck(checked=list(commitments(policy)))
     if formal:
-        return named
+        return check
     ways = broken(findings)
-    reason = {"acknowledged": policy.history.acknowledge} if ways or unchecked(findings) else {}
-    return {**named, "attacks": [disclosure.spec(finding) for finding in findings], "broken": bool(ways), **reason}
+    check.attacks, check.broken = [disclosure.claim(finding) for finding in findings], bool(ways)
+    if ways or unchecked(findings):
+        check.acknowledged = policy.history.acknowledge
+    return check
 
 
 def _sentence(ways: Sequence[str]) -> str:

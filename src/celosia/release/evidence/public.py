@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import JsonValue
 
 from celosia.errors import NotApplicable
 from celosia.parts import ComparesWithInput, DecidedByOneRecord, Formal, PublishesEvidence, build, is_share
+from celosia.release.evidence.plain_data import plain
 
 if TYPE_CHECKING:
     from celosia.parts import Method
+    from celosia.release.evidence.certificate import Claim, Facts, Requirement
     from celosia.release.evidence.findings import Finding
     from celosia.table import Table
 
@@ -71,31 +74,33 @@ class Disclosure:
         public = is_share(finding.part) and not isinstance(finding.part, DecidedByOneRecord)
         return self.share(finding.value) if public else None
 
-    def spec(self, finding: Finding) -> dict[str, Any]:
-        """A number measured against the original, as it may be published."""
-        public_part = {key: value for key, value in finding.spec().items() if key != "evidence"}
+    def claim(self, finding: Finding) -> Claim:
+        """Return a number measured against the original as it may be published."""
+        claim = finding.claim().model_copy(update={"evidence": {}})
+        claim.model_fields_set.discard("evidence")
         if finding.value is None:
-            return public_part
-        value = self.value(finding)
-        if value is None:
-            return {**public_part, "value": None, "reason": WITHHELD}
-        decided = {key: finding.evidence[key] for key in ("decided",) if key in finding.evidence}  # names of attacks
-        return {**public_part, "value": value, **({"evidence": decided} if decided else {})}
+            return claim
+        claim.value = self.value(finding)
+        if claim.value is None:
+            claim.reason = WITHHELD
+        elif "decided" in finding.evidence:  # names of attacks
+            claim.evidence = plain({"decided": finding.evidence["decided"]})
+        return claim
 
 
-def requirement(finding: Finding, protected: Table) -> dict[str, Any]:
-    """A requirement as it may be published.
+def public_requirement(finding: Finding, protected: Table) -> Requirement:
+    """Return a requirement as it may be published.
 
     A distance from the distribution of the input has no public value where the file has another distribution: the
-    difference shows what suppressed or dropped records held.
+    difference reveals the values of suppressed or dropped records.
     """
-    spec, model = finding.spec(), finding.part
+    stated, model = finding.requirement(), finding.part
     if not isinstance(model, ComparesWithInput):
-        return spec
+        return stated
     names = [name for wanted in finding.part.counted_columns() for name in protected.schema.need_sensitive(wanted)]
-    if all(_has_distribution_of_input(protected, name) for name in names):
-        return spec
-    return {**spec, "value": None, "reason": WITHHELD}
+    if not all(_has_distribution_of_input(protected, name) for name in names):
+        stated.value, stated.reason = None, WITHHELD
+    return stated
 
 
 def _has_distribution_of_input(table: Table, name: str) -> bool:
@@ -108,26 +113,26 @@ def _has_distribution_of_input(table: Table, name: str) -> bool:
 
 
 UNNAMED = "(left out)"
-"""Stands for the name of a column that is not released: a header may be somebody's name."""
+"""Replaces the name of a column that is not released: a header may be a person's name."""
 
 
-def without_names(value: Any, names: Collection[str]) -> Any:
-    """Plain data in which every text that is one of these names is replaced.
+def without_names(value: JsonValue, names: Collection[str]) -> JsonValue:
+    """Replace every text in plain data that is one of these names.
 
     >>> without_names({"columns": ["Ann Lee", "age"], "weights": {"Ann Lee": 2}}, {"Ann Lee"})
     {'columns': ['(left out)', 'age'], 'weights': {'(left out)': 2}}
     """
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         named = {key: each if key == "use" else without_names(each, names) for key, each in value.items()}
-        return {key if key == "use" else without_names(key, names): each for key, each in named.items()}
-    if isinstance(value, list | tuple):
+        return {key if key == "use" or key not in names else UNNAMED: each for key, each in named.items()}
+    if isinstance(value, list):
         return [without_names(each, names) for each in value]
     return UNNAMED if isinstance(value, str) and value in names else value
 
 
-def public_evidence(method: Method, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """What a step reports, as far as it may be published: all of a formal method, else what the method declares."""
-    facts = {key: value for key, value in entry.items() if key not in {"step", "parameters"}}
+def public_evidence(method: Method, entry: Mapping[str, Any]) -> Facts:
+    """Return what may be published of a step's report: all of a formal method, else what the method declares."""
+    facts: Facts = plain({key: value for key, value in entry.items() if key not in {"step", "parameters"}})
     if isinstance(method, Formal):
         return facts
     public = method.public_evidence if isinstance(method, PublishesEvidence) else frozenset()

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import (
     BaseModel,
@@ -72,6 +72,9 @@ from celosia.release.policy.sections import (
     directory_of,
 )
 from celosia.table import Table, read
+
+if TYPE_CHECKING:
+    from celosia.release.evidence.certificate import RecordDraft
 
 
 class Policy(Section):
@@ -132,11 +135,10 @@ class Policy(Section):
         return policy
 
     @classmethod
-    def recorded(cls, record: Mapping[str, Any], place: Path) -> Policy:
-        """The policy in a private record that lies at a place; its paths start where they did, seen from there."""
-        directory = place / str(record.get("folder", ""))
-        text = str(record.get("policy", ""))
-        return cls.parse(text, directory if directory.is_dir() else place, "the policy in the record")
+    def recorded(cls, record: RecordDraft, directory: Path) -> Policy:
+        """Read the policy in a private record; ``directory`` is that of the record, where its relative paths start."""
+        own = directory / record.folder
+        return cls.parse(record.policy, own if own.is_dir() else directory, "the policy in the record")
 
     @field_validator("steps", mode="plain", json_schema_input_type=tuple[StepPart, ...])
     @classmethod

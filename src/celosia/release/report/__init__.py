@@ -11,7 +11,7 @@ from celosia.show.look import LANGUAGES
 
 if TYPE_CHECKING:
     from celosia.release.evidence.findings import Comparison
-    from celosia.release.verifying.verification import Verification
+    from celosia.release.verify.verification import Verification
 
 __all__ = ["LANGUAGES", "certificate_page", "comparison_page", "render", "tables_page", "verification_page"]
 
@@ -31,7 +31,7 @@ def verification_page(verification: Verification, certificate: Path, path: Path)
     rows = [[c.claim, c.verdict, _said(c.stated), _said(c.found)] for c in verification]
     verdict = verification.sentence[0].upper() + verification.sentence[1:]
     table = {"title": "Checks", "headings": ["claim", "verdict", "stated", "found"], "rows": rows}
-    tables = [table, *_certificate_tables(load_certificate(certificate))]
+    tables = [table, *_certificate_tables(load_certificate(certificate).content())]
     _write(path, tables_page(f"Verification of {certificate.name}", tables, verdict=verdict, good=verification.holds))
 
 

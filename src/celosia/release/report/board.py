@@ -12,8 +12,8 @@ from celosia.show.charts import stacked_bars
 from celosia.show.formats import LOCALES, number
 
 if TYPE_CHECKING:
-    from celosia.release.evidence.evidence import Release
     from celosia.release.evidence.public import Disclosure
+    from celosia.release.evidence.release import Release
 
 BANDS = ((1, 1), (2, 4), (5, 10), (11, 19), (20, None))
 """Class sizes that are sentences as one chance to be found: certain, above 1/5, above 1/11, above 1/20, below."""
@@ -90,7 +90,7 @@ def _findable(
 def _lost(
     release: Release, w: Mapping[str, Any], public: Disclosure | None, *, language: str
 ) -> tuple[str, tuple[str, ...]]:
-    formal = public is not None and "formal" in release.certificate
+    formal = public is not None and bool(release.public.formal)
     changes = changes_of(release, formal=formal)
     gone = [change.name for change in changes if change.after.form == "gone"]
     same = [change.name for change in changes if change.after == change.before]
@@ -100,7 +100,7 @@ def _lost(
     mean = sum(shares) / len(shares) if shares and not formal else None
     mean = mean if public is None else public.share(mean)
     headline = "" if mean is None else number(mean, percent=True, language=language)
-    rows, suppressed = release.certificate["release"]["rows"], release.certificate["release"]["suppressed"]
+    rows, suppressed = release.public.release.rows, release.public.release.suppressed
     sentences = [
         w[key].format(columns=", ".join(names))
         for key, names in (("lost_columns", coarser), ("lost_same", same), ("lost_out", gone if public is None else []))
@@ -124,13 +124,13 @@ def _watch(release: Release, after: Classes, w: Mapping[str, Any], *, internal: 
     sentences = [w["watch_unmet"].format(name=names.get(f.part.name, f.part.name)) for f in models if not f.holds]
     if not models:
         sentences.append(w["watch_none"])
-    unsaid = [seen["column"] for seen in release.certificate["guard"] if not seen.get("acknowledged")]
+    unacknowledged = [entry.column for entry in release.public.guard if not entry.acknowledged]
     guarded = {column for finding in models for column in finding.part.counted_columns()}  # None stands for all
     open_columns = [name for name in schema.sensitive if guarded.isdisjoint({name, None})]
     small = share(after.above[11], after.records, internal=internal)
     uncounted = [name for name in release.table.names if role_of(schema, name) == "insensitive"]
-    if unsaid:
-        sentences.append(w["watch_guard"].format(columns=", ".join(dict.fromkeys(unsaid))))
+    if unacknowledged:
+        sentences.append(w["watch_guard"].format(columns=", ".join(dict.fromkeys(unacknowledged))))
     if open_columns and models:
         sentences.append(w["watch_sensitive"].format(columns=", ".join(open_columns)))
     if small:
@@ -143,10 +143,10 @@ def _watch(release: Release, after: Classes, w: Mapping[str, Any], *, internal: 
 
 
 def _review(release: Release, w: Mapping[str, Any], language: str) -> str:
-    due = release.certificate.get("about", {}).get("review")
+    due = release.public.about.review
     if not due:
         return str(w["watch_no_review"])
-    key = "watch_overdue" if due < release.certificate["created"][:10] else "watch_review"
+    key = "watch_overdue" if due < release.public.created[:10] else "watch_review"
     return str(w[key].format(date=day(due, language)))
 
 

@@ -19,7 +19,7 @@ from celosia.views.comparing.columns import ColumnPair, in_order, overlaid
 from celosia.views.comparing.dependences import Dependences, dependences
 
 if TYPE_CHECKING:
-    from celosia.release.evidence.evidence import Release
+    from celosia.release.evidence.release import Release
     from celosia.table import Table
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from celosia.release.report.telling import HOME
+from celosia.release.report.texts import HOME
 from celosia.show.look import light, tokens
 
 if TYPE_CHECKING:

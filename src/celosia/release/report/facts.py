@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from celosia.data.schema import Schema
-    from celosia.release.evidence.evidence import Release
+    from celosia.release.evidence.release import Release
     from celosia.table.changes import ColumnChange
 
 BINS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, 99), (100, None))

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.parts import describe, is_share
-from celosia.release.evidence.public import Disclosure, requirement
-from celosia.release.leaving.leaving import formal_columns
+from celosia.release.evidence.certificate import ReleasedFile
+from celosia.release.evidence.public import Disclosure, public_requirement
+from celosia.release.output.columns import formal_columns
 from celosia.release.policy.sections import MEASURED_RISKS
 from celosia.release.report.board import board, day
 from celosia.release.report.columns import dependence_maps, pictures
@@ -28,7 +29,7 @@ from celosia.release.report.facts import (
 )
 from celosia.release.report.grids import Cell, Grid, grid
 from celosia.release.report.ru_map import ru_map
-from celosia.release.report.telling import meaning, title, words
+from celosia.release.report.texts import meaning, title, words
 from celosia.release.report.work import lattice_told, searches, step_told
 from celosia.show.charts import bars
 from celosia.show.formats import number
@@ -36,8 +37,9 @@ from celosia.show.formats import number
 if TYPE_CHECKING:
     import polars as pl
 
-    from celosia.release.evidence.evidence import Release
+    from celosia.release.evidence.certificate import About, CertificateDraft
     from celosia.release.evidence.findings import Finding
+    from celosia.release.evidence.release import Release
     from celosia.table.changes import ColumnChange
 
 Edition = Literal["external", "internal"]
@@ -57,7 +59,7 @@ class _Page:
     def __init__(self, release: Release, edition: Edition, language: str) -> None:
         self.release, self.language, self.w = release, language, words(language)
         self.internal = edition == "internal"
-        self.formal = "formal" in release.certificate and not self.internal
+        self.formal = bool(release.public.formal) and not self.internal
         self.public = Disclosure.between(release.original, release.comparison.protected)
         self.before = classes_of(release.original) if self.internal else None
         self.after = classes_of(release.comparison.protected)
@@ -69,14 +71,13 @@ class _Page:
         release, w = self.release, self.w
         columns = columns_of(release, internal=self.internal)
         verdict, style = _verdict(release, w)
-        about = dict.fromkeys(("title", "organisation", "purpose"), "") | release.certificate.get("about", {})
-        name = release.certificate["release"].get("file", "")
+        about, name = release.public.about, _file_name(release)
         first = board(release, self.before, self.after, w, self.public, internal=self.internal, language=self.language)
         given: dict[str, Any] = {
             "w": w,
             "code": self.language,
-            "heading": about.get("title") or ": ".join(part for part in (w["title"], name) if part),
-            "c": release.certificate,
+            "heading": about.title or ": ".join(part for part in (w["title"], name) if part),
+            "c": release.public,
             "about": about,
             "internal": self.internal,
             "formal": self.formal,
@@ -98,17 +99,17 @@ class _Page:
             "pictures": pictures(release, columns, w, internal=self.internal, language=self.language),
             "steps": [step_told(step, w, self.language) for step in self.steps()],
             "limits": _limits(release, w),
-            "checking": _checking(release.certificate, w) if name else [],
+            "checking": _checking(release.public, w) if name else [],
             "stem": name.split(".")[0],
             "mark": Markup,  # for charts of ours: every text in them is escaped
         }
         return templates().get_template("report.html.j2").render(**given, **self.inside(exploration))
 
-    def steps(self) -> list[Mapping[str, Any]]:
+    def steps(self) -> Sequence[Mapping[str, Any]]:
         """The steps; the owner sees all that they report."""
-        public = self.release.certificate["steps"]
+        public = [step.spec() for step in self.release.public.steps]
         if not self.internal:
-            return list(public)
+            return public
         return [{**step, "evidence": entry} for step, entry in zip(public, self.release.table.history, strict=True)]
 
     def inside(self, exploration: Any) -> dict[str, Any]:
@@ -142,20 +143,20 @@ class _Page:
         """A number measured against the original, as the edition may show it: outside, as the certificate states it."""
         return finding.value if self.internal else self.public.value(finding)
 
-    def facts(self, about: Mapping[str, str], name: str) -> list[tuple[str, str]]:
+    def facts(self, about: About, name: str) -> list[tuple[str, str]]:
         """What the file is, in a line each."""
-        w, c = self.w, self.release.certificate
-        suppressed = c["release"]["suppressed"]
-        part = f" ({self.num(suppressed / max(1, c['release']['rows']), percent=True)})" if suppressed else ""
+        w, certificate = self.w, self.release.public
+        suppressed, rows = certificate.release.suppressed, certificate.release.rows
+        part = f" ({self.num(suppressed / max(1, rows), percent=True)})" if suppressed else ""
         given = [
             (w["file"], name),
-            (w["rows"], self.num(c["release"]["rows"])),
+            (w["rows"], self.num(rows)),
             (w["suppressed"], self.num(suppressed) + part),
-            (w["created"], day(c["created"][:10], self.language)),
-            (w["approver"], about.get("approver", "")),
-            (w["review"], day(about["review"], self.language) if about.get("review") else ""),
-            (w["contact"], about.get("contact", "")),
-            (w["version"], c["celosia"]),
+            (w["created"], day(certificate.created[:10], self.language)),
+            (w["approver"], about.approver),
+            (w["review"], day(about.review, self.language) if about.review else ""),
+            (w["contact"], about.contact),
+            (w["version"], certificate.celosia),
         ]
         return [(label, text) for label, text in given if text]
 
@@ -166,7 +167,7 @@ class _Page:
             wish = describe(now.part, w["wishes"], self.num)
             verdict = Cell(w["yes"], style="good") if now.holds else Cell(w["no"], style="bad")
             before = self.shown(earlier.value) if self.internal else "—"
-            value = now.value if self.internal else requirement(now, self.release.comparison.protected)["value"]
+            value = now.value if self.internal else public_requirement(now, self.release.comparison.protected).value
             explained = meaning(now.part, w) if value is not None else f"{meaning(now.part, w)} {w['withheld_exact']}"
             rows.append([Cell(title(now.part, w), explained), wish, before, self.shown(value), verdict])
         return (
@@ -212,17 +213,15 @@ class _Page:
         ]
 
     def guard(self) -> Grid | None:
-        w, seen = self.w, self.release.certificate["guard"]
+        w = self.w
         rows = [
             [
-                sighting["column"],
-                w["guard_of"].get(sighting["what"], sighting["what"]),
-                f"{self.counted(sighting['cells'])} / {self.num(sighting['of'])}",
-                Cell(
-                    sighting.get("acknowledged") or w["guard_open"], style="" if sighting.get("acknowledged") else "bad"
-                ),
+                entry.column,
+                w["guard_of"].get(entry.what, entry.what),
+                f"{self.counted(entry.cells)} / {self.num(entry.of)}",
+                Cell(entry.acknowledged or w["guard_open"], style="" if entry.acknowledged else "bad"),
             ]
-            for sighting in seen
+            for entry in self.release.public.guard
         ]
         return grid([w["column"], w["guard_what"], w["guard_cells"], w["guard_reason"]], rows, {2}) if rows else None
 
@@ -321,6 +320,12 @@ def tables_page(
     )
 
 
+def _file_name(release: Release) -> str:
+    """Return the name of the released file; empty while it is not written."""
+    stated = release.public.release
+    return stated.file if isinstance(stated, ReleasedFile) else ""
+
+
 def _verdict(release: Release, w: Mapping[str, Any]) -> tuple[str, str]:
     if not release.assessment.models:
         return w["verdict_none"], "neutral"
@@ -340,13 +345,13 @@ def _limits(release: Release, w: Mapping[str, Any]) -> list[str]:
     return [*dict.fromkeys(texts), w["limits_of"]["unmeasured"], w["limits_of"]["general"]]
 
 
-def _checking(certificate: Mapping[str, Any], w: Mapping[str, Any]) -> list[str]:
+def _checking(certificate: CertificateDraft, w: Mapping[str, Any]) -> list[str]:
     """Who can check what of this release."""
-    from celosia.release.verifying.claims import outlook
+    from celosia.release.verify.claims import parts_by_need
 
-    takes = outlook(certificate)
-    texts = [w["checking_of"][what].format(parts=", ".join(parts)) for what, parts in takes.items() if parts]
-    whole = w["checking_of"]["formal" if "formal" in certificate else "owner"]
+    needs = parts_by_need(certificate)
+    texts = [w["checking_of"][need].format(parts=", ".join(parts)) for need, parts in needs.items() if parts]
+    whole = w["checking_of"]["formal" if certificate.formal else "owner"]
     return [w["checking_of"]["always"], *texts, whole]
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from celosia.data.io.atomic import replaced
 from celosia.parts import summary
 from celosia.release.report.environment import templates
-from celosia.release.report.telling import title
-from celosia.release.report.telling import words as report_words
+from celosia.release.report.texts import title
+from celosia.release.report.texts import words as report_words
 from celosia.show.formats import number
 from celosia.show.plots import ticks
 from celosia.show.svg import figure, svg

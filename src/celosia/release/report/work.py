@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.parts import grammar
 from celosia.release.report.grids import grid
-from celosia.release.report.telling import meaning
+from celosia.release.report.texts import meaning
 from celosia.show.formats import number
 
 if TYPE_CHECKING:
-    from celosia.release.evidence.evidence import Release
+    from celosia.release.evidence.release import Release
 
 
 def searches(release: Release, w: Mapping[str, Any], language: str) -> list[str]:

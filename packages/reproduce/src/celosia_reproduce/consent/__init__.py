@@ -34,7 +34,7 @@ def reproduce(
     """
     import numpy as np
 
-    from celosia.release.evidence.evidence import plain as plain_data
+    from celosia.release.evidence.plain_data import plain as plain_data
     from celosia_reproduce import write_report
     from celosia_reproduce.consent import adult, anova, case, chain, chapter7, experiment, questions, worked
     from celosia_reproduce.consent.page import INTRO, sections

@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.consent.protection.measures import losses, re_identification, singletons
 from celosia.consent.protection.protection import Design, Protected, Rule, honour
-from celosia.release.measuring import protect
+from celosia.release.protect import protect
 from celosia.streams import Stream
 from celosia_reproduce.consent.case import PLACE, table
 

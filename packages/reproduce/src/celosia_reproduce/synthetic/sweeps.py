@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from celosia.kernels.synthesis.design import design
 from celosia.kernels.synthesis.fuzzy_regression import State, best_fit, five_groups
 from celosia.kernels.synthesis.ipso import identities
-from celosia.release.measuring import protect
+from celosia.release.protect import protect
 from celosia.table import Table
 from celosia_reproduce.fuzzy_privacy.study import COLUMNS
 from celosia_reproduce.synthetic.measures import Point, mean, measured, measured_alone, table_of

@@ -11,8 +11,8 @@ from celosia.frontier import Frontier
 from celosia.frontier.exploration import measures
 from celosia.frontier.trial import measure
 from celosia.parts import Loss, Threat, grammar
-from celosia.release.measuring import protect
 from celosia.release.policy.policy import Policy
+from celosia.release.protect import protect
 from celosia.release.report.ru_map import ru_map, whole_window
 from celosia.show.charts import bars, heatmap, overlay
 from celosia.studio import forms, lists, toml_edit

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response, UploadFile
 from celosia.data.schema import Kind, Missing
 from celosia.errors import InputError, UnknownName
 from celosia.parts import grammar
-from celosia.release.leaving.guard import inspect
+from celosia.release.output.guard import inspect
 from celosia.studio import toml_edit
 from celosia.studio.pages.data.cards import ROLES, apply_cleaning, cards
 from celosia.studio.studio import Page, Sent, Studio

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from celosia.errors import DataError, InputError, ParameterError
 from celosia.parts import build
 from celosia.parts.parameter_errors import phrase
-from celosia.release.measuring import watch
+from celosia.release.protect import watch
 
 if TYPE_CHECKING:
     from celosia.methods.synthetic.fcrm import Fcrm, Watched

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celosia.parts import grammar
+from celosia.release.assess import assess
 from celosia.release.evidence.findings import Finding
-from celosia.release.measuring import assess
 from celosia.release.plan import Plan
 from celosia.release.policy.policy import Policy
-from celosia.release.report.telling import words as report_words
+from celosia.release.report.texts import words as report_words
 from celosia.studio.samples import Samples
 from celosia.studio.sketch import Pair, pair
 from celosia.table.changes import ColumnChange, column_changes

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from celosia.errors import NotApplicable
 from celosia.parts import summary
-from celosia.release.measuring import assess
+from celosia.release.assess import assess
 from celosia.release.report.facts import BINS, classes_of
 from celosia.risk import AttackerKnows, JoinAttack, KAdvice, Suda, Uniqueness
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.classes import Rows
 from celosia.data.engines.engine import as_text
 from celosia.data.schema import NAMING, Kind, Role
 from celosia.errors import OutputError, UnknownName
 from celosia.parts import Formal, identity
-from celosia.release.leaving.guard import Sighting, acknowledged, inspect, stop
+from celosia.release.evidence.certificate import KeptColumn
+from celosia.release.output.guard import Sighting, acknowledged, inspect, stop
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,8 +37,8 @@ class Leaving:
     methods: tuple[Method, ...]
     left_out: Mapping[str, str]
     """Columns that stay behind, and what they are: a role that names somebody, or undeclared."""
-    kept: tuple[Mapping[str, Any], ...]
-    """Columns that leave only because they were kept on purpose: what they are, and what they hold of the original."""
+    kept: tuple[KeptColumn, ...]
+    """Columns that are released only because the owner keeps them on purpose."""
     sightings: tuple[Sighting, ...] = ()
     """What the guard has seen in the columns that leave."""
 
@@ -67,7 +68,7 @@ def releasable(
     if len(left_out) == len(protected.names):
         raise OutputError(f"no column is left to release: give the columns roles, or name those to keep ({keeping}).")
     secrets = tuple({**secret, **choice.further(secret)} for secret in protected.secrets)
-    kept = [choice.stated(protected, name) for name in protected.names if name in keep and choice.doubted(name)]
+    kept = [choice.kept(protected, name) for name in protected.names if name in keep and choice.doubted(name)]
     reasons = {name: choice.nature(name) for name in left_out}
     table = replace(protected.drop(left_out), secrets=secrets)
     sightings = _guarded(original, table, methods, keep, acknowledge, keeping, changed)
@@ -175,18 +176,21 @@ class _Choice:
         tables = secret.get("tables", {})
         return {"tables": {name: other.drop(self.left_out(other)) for name, other in tables.items()}} if tables else {}
 
-    def stated(self, table: Table, name: str) -> dict[str, Any]:
-        """What a certificate says about a column that was kept; no number, which a formal guarantee would not cover."""
-        held, filled = _held(self.original, table, name)
-        amount = "none" if not held else "all" if held == filled else "some"
-        return {"column": name, "what": self.nature(name), "values of the original": amount}
+    def kept(self, table: Table, name: str) -> KeptColumn:
+        """Return a column that is kept on purpose as a certificate states it.
+
+        It states no number of cells, which a formal guarantee would not cover.
+        """
+        original, filled = _count_original_values(self.original, table, name)
+        amount: Literal["none", "some", "all"] = "none" if not original else "all" if original == filled else "some"
+        return KeptColumn(column=name, what=self.nature(name), values_of_original=amount)
 
     def _stays(self, table: Table, name: str) -> bool:
         if self.original.schema[name].kind == Kind.TEXT:
             return name not in self.overwritten
         if name not in self.overwritten or not self.original.schema[name].roles & NAMING:
             return True
-        held, filled = _held(self.original, table, name)
+        held, filled = _count_original_values(self.original, table, name)
         if held:
             raise OutputError(
                 f"{self.nature(name)} column {name!r}: {held} of {filled} cells still hold a value of the original "
@@ -215,7 +219,7 @@ def overwritten(original: Table, methods: Sequence[Method]) -> frozenset[str]:
     return frozenset(name for method in methods for name in method.overwrites(original.schema))
 
 
-def _held(original: Table, protected: Table, name: str) -> tuple[int, int]:
+def _count_original_values(original: Table, protected: Table, name: str) -> tuple[int, int]:
     """How many cells of a column hold a value that the original column has, and how many hold any value.
 
     Values are compared wherever they stand: an identifier that was moved to another record still names somebody.

@@ -10,10 +10,11 @@ from typing import Any, Literal
 from celosia.data.io.atomic import refuse_taken, replaced
 from celosia.errors import GuardError
 from celosia.parts import Loss, Model, Threat, build_all, requirements
-from celosia.release.evidence.evidence import Release
-from celosia.release.measuring import Given, opened_pair
+from celosia.release.assess import PartsLike
+from celosia.release.compare import opened_pair
+from celosia.release.evidence.release import Release
 from celosia.release.policy.policy import Policy, Step
-from celosia.release.running import finish
+from celosia.release.run import finish
 from celosia.streams import fresh_seed
 from celosia.table.pairing import by_key
 
@@ -25,11 +26,11 @@ def report(
     original: Any,
     protected: Any,
     path: str | Path,
-    require: Given[Model] | None = None,
+    require: PartsLike[Model] | None = None,
     *,
     schema: Any = None,
-    risks: Given[Threat] | None = None,
-    losses: Given[Loss] | None = None,
+    risks: PartsLike[Threat] | None = None,
+    losses: PartsLike[Loss] | None = None,
     key: str | None = None,
     about: Mapping[str, Any] | None = None,
     acknowledge: Mapping[str, str] | None = None,
@@ -54,7 +55,7 @@ def report(
     True
     """
     from celosia.release.report import render
-    from celosia.release.report.exporting import FORMS, exported
+    from celosia.release.report.export import FORMS, exported
 
     page = Path(path)
     if not overwrite:

@@ -1,8 +1,8 @@
-"""Signatures: whoever holds the private key made the certificate, and nobody has changed it since (Ed25519).
+"""Ed25519 signatures: proof that the owner of a private key made a certificate, and that it is unchanged.
 
-A signature says who vouches for the claims, not that they are true: that is what
-:mod:`celosia.release.verifying.verifying` computes. It is worth as much as the way on which the public key came, and as
-the care that is taken of the private one.
+A signature identifies the author of the claims. It does not show that they are true, which
+:mod:`celosia.release.verify.verify` computes. It is as trustworthy as the channel on which the public key was received
+and the safekeeping of the private key.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Any
 from celosia import files
 from celosia.data.io.atomic import replaced
 from celosia.errors import InputError, MissingExtra, OutputError
-from celosia.release.verifying.verification import Check
+from celosia.release.evidence.plain_data import canonical
+from celosia.release.verify.verification import Check
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+    from celosia.release.evidence.certificate import Certificate, Signature
 
 HOW = "Ed25519 over 'celosia signature 1', a line feed and the certificate without this field as canonical JSON"
 _LARGEST = 10_000  # bytes of a file that holds a key
@@ -34,35 +37,39 @@ class Signer:
 
     @classmethod
     def load(cls, path: str | Path) -> Signer:
-        """Read a private key, of which nobody but its owner may read the file."""
+        """Read a private key from a file that only its owner may read."""
         file = Path(path)
         key = _key_in(file, private=True)
         if stat.S_IMODE(file.stat().st_mode) & _OTHERS:
-            raise InputError(f"the key {str(file)!r} can be read by others: take the right away (chmod 600).")
+            raise InputError(f"the key {str(file)!r} can be read by other users: restrict it to its owner (chmod 600).")
         return cls(key)
 
     def signature(self, certificate: Mapping[str, Any]) -> dict[str, str]:
-        """What a certificate says about its signature."""
-        return {"how": HOW, "key": hex_of(self.key.public_key()), "value": self.key.sign(_signed(certificate)).hex()}
+        """Return the signature as a certificate states it."""
+        return {
+            "how": HOW,
+            "key": hex_of(self.key.public_key()),
+            "value": self.key.sign(_signed_bytes(certificate)).hex(),
+        }
 
 
 def create(path: str | Path) -> str:
-    """Make a pair of keys: the private one at ``path``, the public one beside it (``.pub``). Returns the public key.
+    """Create a pair of keys, the private one at ``path`` and the public one at ``path.pub``; return the public key.
 
-    Neither replaces a file.
+    Raise if one of the files exists.
     """
-    _need()
+    _require_cryptography()
     from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     private = Path(path)
     if not private.name:
-        raise OutputError(f"{str(path)!r} names no file: name the one that the key goes to, such as release.key.")
+        raise OutputError(f"{str(path)!r} does not name a file: give one, such as release.key.")
     public = private.with_name(f"{private.name}.pub")
     for file in (private, public):
         if file.exists():
             raise OutputError(
-                f"{file.name!r} is there already: choose another path. A key is not replaced, since nothing could be "
+                f"{file.name!r} exists already: choose another path. A key is never replaced, because nothing could be "
                 "signed with it again; remove it yourself if it is no longer needed."
             )
     key = Ed25519PrivateKey.generate()
@@ -77,52 +84,51 @@ def create(path: str | Path) -> str:
 
 
 def public_key(path: str | Path) -> str:
-    """The public key in a file, as hexadecimal digits."""
+    """Return the public key in a file, as hexadecimal digits."""
     return hex_of(_key_in(Path(path), private=False))
 
 
-def signed_by(signature: Mapping[str, str], certificate: Mapping[str, Any]) -> bool:
-    """Whether a signature is that of its key over this certificate."""
-    _need()
+def is_signed_by(signature: Signature, certificate: Mapping[str, Any]) -> bool:
+    """Return whether a signature is that of its key over the data of this certificate."""
+    _require_cryptography()
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
-        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature["key"]))
-        key.verify(bytes.fromhex(signature["value"]), _signed(certificate))
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature.key))
+        key.verify(bytes.fromhex(signature.value), _signed_bytes(certificate))
     except (InvalidSignature, ValueError):
         return False
     return True
 
 
-def from_author(stated: Mapping[str, Any], signer: str | Path | None) -> list[Check]:
-    """Whether a certificate is signed, and by whom it should be."""
-    wanted = None if signer is None else public_key(signer)
-    signature = stated.get("signature")
+def check_author(certificate: Certificate, public: str | Path | None) -> list[Check]:
+    """Check the signature of a certificate, and that it is by the key in the file ``public`` if one is given."""
+    wanted = None if public is None else public_key(public)
+    signature = certificate.signature
     if signature is None:
         return [] if wanted is None else [Check("signature", None, wanted, False, "the certificate is not signed")]
+    unsigned = {name: value for name, value in certificate.content().items() if name != "signature"}
     try:
-        valid = signed_by(signature, {name: value for name, value in stated.items() if name != "signature"})
+        valid = is_signed_by(signature, unsigned)
     except MissingExtra as error:
-        return [Check("signature", signature["key"], None, None, str(error))]
-    key, note = signature["key"], "" if wanted else "whose key it is, the public key of the author tells"
-    return [Check("signature", wanted or key, key, valid and wanted in (None, key), note)]
+        return [Check("signature", signature.key, None, None, str(error))]
+    note = "" if wanted else "compare the key with the public key that the author published"
+    return [Check("signature", wanted or signature.key, signature.key, valid and wanted in (None, signature.key), note)]
 
 
 def hex_of(key: Ed25519PublicKey) -> str:
-    """A public key as hexadecimal digits."""
+    """Format a public key as hexadecimal digits."""
     return key.public_bytes_raw().hex()
 
 
-def _signed(certificate: Mapping[str, Any]) -> bytes:
-    from celosia.release.evidence.evidence import canonical
-
+def _signed_bytes(certificate: Mapping[str, Any]) -> bytes:
     return b"celosia signature 1\n" + canonical(certificate)
 
 
 def _key_in(file: Path, *, private: bool) -> Any:
-    """The key of that kind in a file; anything else is refused, without a word of what the file holds."""
-    _need()
+    """Read the key of that kind from a file; the message of a refusal shows nothing of the content."""
+    _require_cryptography()
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -130,8 +136,8 @@ def _key_in(file: Path, *, private: bool) -> Any:
     kind = "private" if private else "public"
     refusal = f"{str(file)!r} holds no {kind} Ed25519 key. Make a pair with 'celosia key'."
     try:
-        with files.plain(file).open("rb") as opened:
-            content = opened.read(_LARGEST)
+        with files.plain(file).open("rb") as stream:
+            content = stream.read(_LARGEST)
     except OSError as error:
         raise InputError(f"cannot read the key {str(file)!r}: {error.strerror}.") from None
     try:
@@ -143,11 +149,11 @@ def _key_in(file: Path, *, private: bool) -> Any:
     return key
 
 
-def _need() -> None:
+def _require_cryptography() -> None:
     import importlib.util
 
     if importlib.util.find_spec("cryptography") is None:
         raise MissingExtra.of("signing", "sign")
 
 
-__all__ = ["Signer", "create", "from_author", "public_key", "signed_by"]
+__all__ = ["Signer", "check_author", "create", "is_signed_by", "public_key"]

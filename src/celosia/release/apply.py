@@ -1,8 +1,8 @@
-"""Reuse: the transformation that a release found, applied to new records of the same schema.
+"""Apply the transformation of an earlier release to new records of the same schema: ``celosia.apply``.
 
-The private record holds, for every step, what it did: the label of each value, the classes with their levels, the cuts
-of a partition, the fuzzy sets. New records get the same cells, so old and new releases can be put together. Nothing is
-searched again, so the requirements may fail for new records: those are named, not hidden.
+The private record has what each step did: the label of each value, the classes with their levels, the cuts of a
+partition, the fuzzy sets. New records get the same cells, so that old and new releases can be combined. Nothing is
+searched again, so the requirements may fail for new records: the records that violate them are listed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from celosia.errors import DataError
 from celosia.hierarchy.text import texts
 from celosia.parts import Method, Model, build, requirements, target_sizes
-from celosia.release.evidence.certificate import load_record
+from celosia.release.evidence.certificate import RecordDraft, load_record, record_of
 from celosia.release.plan import Plan
 from celosia.release.policy.policy import Policy, Step
 from celosia.table import Table, read
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reused:
-    """New records under an old transformation, and which of them need attention."""
+    """New records under an earlier transformation, with masks of those that need attention."""
 
     table: Table
     original: Table = field(repr=False)
-    """The new records as they came."""
+    """The new records before the transformation."""
     methods: tuple[Method, ...] = field(repr=False)
-    """The steps of the release, which were applied again."""
+    """The steps of the release, applied again."""
     unplaced: NDArray[np.bool_] = field(repr=False)
-    """Records that the transformation has no cells for (a value it does not know, or no class): suppressed."""
+    """Records that are suppressed because the transformation has no cells for them (an unknown value, or no class)."""
     violating: Mapping[str, NDArray[np.bool_]] = field(repr=False)
-    """For each requirement, the records whose class does not meet it."""
+    """For each requirement, a mask of the records whose class does not meet it."""
 
     @property
     def holds(self) -> bool:
@@ -47,7 +47,7 @@ class Reused:
         return not any(mask.any() for mask in self.violating.values())
 
     def spec(self) -> dict[str, Any]:
-        """The counts as plain data; positions of records start at 0."""
+        """Return the counts as plain data; positions of records start at 0."""
         return {
             "rows": len(self.table),
             "unplaced": int(self.unplaced.sum()),
@@ -60,31 +60,33 @@ class Reused:
 
 
 def apply(
-    record: Mapping[str, Any] | str | Path, source: Any, *, released: Any = None, engine: str | None = None
+    record: RecordDraft | Mapping[str, Any] | str | Path,
+    source: Any,
+    *,
+    released: Any = None,
+    engine: str | None = None,
 ) -> Reused:
     """Apply the transformation of a private record to new records.
 
     ``source`` is a table, or a frame or path that is read under the schema of the record's policy. With ``released``
-    (the earlier release) the requirements are judged on old and new records together. How a step is done again is
-    said by its method (:meth:`celosia.parts.Method.replay`); one that looked at all records at once refuses. ``engine``
+    (the earlier release) the requirements are checked on old and new records together. Each method defines how its step
+    is repeated (:meth:`celosia.parts.Method.replay`); one that depends on all records at once is refused. ``engine``
     holds the new records.
     """
-    directory = Path()
-    if not isinstance(record, Mapping):
-        directory = Path(record).parent
-        record = load_record(record)
-    if "policy" not in record:
+    directory = Path(record).parent if isinstance(record, str | Path) else Path()
+    recorded = _open_record(record)
+    if not recorded.policy and recorded.request:
         raise DataError(
             "a consent request made this record: its classes depend on choices. Make a new request instead."
         )
-    policy = Policy.recorded(record, directory)
+    policy = Policy.recorded(recorded, directory)
     table = source if isinstance(source, Table) else policy.like(source, engine)
     missing = [name for name in policy.schema.quasi if name not in table.names]
     if missing:
         raise DataError(f"the new records have no column {missing[0]!r}: they must have the schema of the release.")
-    steps = [Step(entry["name"], build("method", entry["parameters"])) for entry in record.get("steps", [])]
+    steps = [Step(step.name, build("method", step.parameters)) for step in recorded.steps]
     plan = Plan.resolve(table, steps, seed=None)
-    placed, unplaced = plan.replay(record.get("transformation", []))
+    placed, unplaced = plan.replay(recorded.transformation)
     methods = tuple(step.method for step in plan.steps)
     require: list[Model] = list(policy.require)
     for method in methods:
@@ -94,24 +96,28 @@ def apply(
     return Reused(placed, plan.table, methods, unplaced, _violating(placed, require, targets, released))
 
 
+def _open_record(record: RecordDraft | Mapping[str, Any] | str | Path) -> RecordDraft:
+    if isinstance(record, RecordDraft):
+        return record
+    return record_of(record) if isinstance(record, Mapping) else load_record(record)
+
+
 def _violating(
     table: Table, require: list[Model], targets: Mapping[str, NDArray[np.int64]], released: Any
 ) -> dict[str, NDArray[np.bool_]]:
-    """For each requirement, the new records whose class does not meet it, or is smaller than they ask for."""
-    judged = table
-    if released is not None:
-        judged = _together(table, released)
-    out = {}
-    for model in require:
-        name = str(model)
-        out[name] = model.failing_records(judged)[: len(table)]
+    """Return for each requirement a mask of the new records whose class does not meet it.
+
+    For a method with target sizes these are the records whose class is smaller than their target.
+    """
+    combined = table if released is None else _combine(table, released)
+    masks = {str(model): model.failing_records(combined)[: len(table)] for model in require}
     for name, sizes in targets.items():
-        out[name] = (judged.frequencies()[: len(table)] < sizes) & ~table.suppressed_mask()
-    return out
+        masks[name] = (combined.frequencies()[: len(table)] < sizes) & ~table.suppressed_mask()
+    return masks
 
 
-def _together(table: Table, released: Any) -> Table:
-    """New and released records in one table, the new ones first; suppressed ones are told by their stars."""
+def _combine(table: Table, released: Any) -> Table:
+    """Concatenate new and released records, the new ones first; a suppressed record is one with ``*`` in its cells."""
     import polars as pl
 
     old = released if isinstance(released, Table) else read(released)

@@ -40,7 +40,7 @@ class OwnerFacts:
 
 
 @dataclass(frozen=True)
-class Written:
+class ReleasedRows:
     """A file as it was written: its size, and the rows that are looked at."""
 
     rows: int
@@ -50,7 +50,7 @@ class Written:
     sampled: bool
 
 
-def written(path: Path, roles: Mapping[str, Any], facts: OwnerFacts, *, type: str, seed: int = 0) -> Written:  # noqa: A002
+def read_file(path: Path, roles: Mapping[str, Any], facts: OwnerFacts, *, type: str, seed: int = 0) -> ReleasedRows:  # noqa: A002
     """Read a file under the roles that its certificate states; ``seed`` chooses the classes where it is long."""
     import polars as pl
 
@@ -83,7 +83,7 @@ def written(path: Path, roles: Mapping[str, Any], facts: OwnerFacts, *, type: st
         people=people,
         **_distributions(looked, facts),
     )
-    return Written(rows, columns, suppressed, plain, sampled)
+    return ReleasedRows(rows, columns, suppressed, plain, sampled)
 
 
 def _persons(frame: pl.LazyFrame, person: str | None, rows: int) -> int:

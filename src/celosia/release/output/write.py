@@ -13,7 +13,7 @@ from celosia.data.io.atomic import refuse_originals, refuse_taken, together
 from celosia.data.io.filetypes import type_of
 from celosia.data.io.options import option_names
 from celosia.release.evidence.certificate import journal_of
-from celosia.release.leaving.leaving import Leaving, arranged, further_tables, releasable
+from celosia.release.output.columns import Leaving, arranged, further_tables, releasable
 from celosia.streams import Stream
 from celosia.table import Table, read, read_protected
 

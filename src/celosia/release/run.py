@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from celosia import __version__
 from celosia.data.io import write
 from celosia.data.io.atomic import refuse_taken
 from celosia.data.io.facts import file_version
@@ -19,13 +19,38 @@ from celosia.errors import DataError, OutputError, PolicyError, RequirementError
 from celosia.methods.bases.domain import cover_hierarchies
 from celosia.parts import Attack, Formal, public_spec, withheld_parameters
 from celosia.parts.progress import Progress, subrange
-from celosia.release.evidence import evidence, history
-from celosia.release.evidence.certificate import CERTIFICATE_FORMAT, RECORD_FORMAT, load_certificate
-from celosia.release.evidence.evidence import Release
+from celosia.release.assess import assess
+from celosia.release.compare import compare
+from celosia.release.evidence import history
+from celosia.release.evidence.certificate import (
+    CERTIFICATE_FORMAT,
+    RECORD_FORMAT,
+    About,
+    CertificateDraft,
+    Facts,
+    FurtherTable,
+    Input,
+    Order,
+    PublicStep,
+    RecordDraft,
+    RecordedStep,
+    ReleasedTable,
+    Roles,
+    load_certificate,
+)
 from celosia.release.evidence.findings import Assessment, Comparison
-from celosia.release.evidence.public import Disclosure, public_evidence, requirement, without_names
-from celosia.release.evidence.signing import Signer
-from celosia.release.leaving.leaving import (
+from celosia.release.evidence.plain_data import indented, plain
+from celosia.release.evidence.public import Disclosure, public_evidence, public_requirement, without_names
+from celosia.release.evidence.release import Release
+from celosia.release.evidence.row_map import (
+    first_records_of_persons,
+    pack_persons,
+    pack_remaining,
+    remaining_ids,
+)
+from celosia.release.evidence.seal import draft_files, file_hash, finish_interrupted, fresh_key, now, seal
+from celosia.release.evidence.signature import Signer
+from celosia.release.output.columns import (
     Leaving,
     arranged,
     formal_columns,
@@ -34,13 +59,12 @@ from celosia.release.leaving.leaving import (
     releasable,
     with_further_tables,
 )
-from celosia.release.leaving.writing import beside, writer_options
-from celosia.release.measuring import assess, compare
+from celosia.release.output.write import beside, writer_options
 from celosia.release.plan import Plan, check_columns
-from celosia.release.policy.fitting import formal_options
+from celosia.release.policy.feasibility import formal_options
 from celosia.release.policy.policy import Output, Policy, Step
 from celosia.release.policy.text import policy_toml, whole_spec
-from celosia.release.verifying.checked import check_release, further_claims
+from celosia.release.verify.second_check import check_further_table, check_release
 from celosia.show.notebook import progress_bar
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
@@ -70,7 +94,7 @@ def run(
 
     ``until`` runs the steps up to one, ``without`` leaves some out. A result that is there already is replaced only
     with ``overwrite``, or where the policy says ``output.overwrite``. ``sign`` is the file of a private key that signs
-    the certificate (:mod:`celosia.release.evidence.signing`). ``engine`` and ``memory`` ("2GB") win over the
+    the certificate (:mod:`celosia.release.evidence.signature`). ``engine`` and ``memory`` ("2GB") win over the
     policy's. ``exploration`` is what :func:`celosia.explore` gave: the internal report shows its map.
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
@@ -102,13 +126,13 @@ def run(
 
 
 def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Release:
-    """Measure, and put the evidence together."""
+    """Decide what is released, measure it, and build the evidence."""
     if not all(len(table) for table in (protected, *further_tables(protected).values())):
         raise RequirementError(
             "the steps leave no record: there is nothing to release. Ask for less, generalise before records are "
-            "suppressed, or keep the suppressed ones as rows of stars (drop = false)."
+            "suppressed, or keep suppressed records as rows (drop = false)."
         )
-    formal = any(isinstance(policy_step.method, Formal) for policy_step in policy.steps)
+    formal = _is_formal(policy)
     require = () if formal else policy.require  # no cell depends on the input once noise was drawn
     copies = {
         name: table.blank_suppressed(require).unmarked()
@@ -116,7 +140,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
         if table.schema.quasi
     }
     protected = with_further_tables(protected.blank_suppressed(require).unmarked(), copies)
-    methods = [policy_step.method for policy_step in policy.steps]
+    methods = [step.method for step in policy.steps]
     leaving = releasable(original, protected, methods, policy.output.columns, acknowledge=policy.guard.acknowledge)
     earlier = history.checked(original, leaving.table, policy)
     before = assess(original, policy.require, policy.risks)
@@ -126,16 +150,20 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     comparison = compare(original, protected, policy.losses, attacks)
     stream = Stream.of(seed, original.fingerprint)
     released = arranged(leaving, policy.output.order, stream)
-    order = _order(leaving, policy, stream)
     certificate = _certificate(released, leaving, policy, after, comparison)
-    certificate["holds"] = after.holds and all(each.holds for each in further.values())
-    record = _record(leaving, released, policy, seed, order, before, after, comparison)
+    certificate.holds = after.holds and all(each.holds for each in further.values())
+    record = _record(leaving, released, policy, seed, _order(leaving, policy, stream), before, after, comparison)
     if policy.history.releases:
-        formal = any(isinstance(policy_step.method, Formal) for policy_step in policy.steps)
-        public = Disclosure.between(original, protected)
-        certificate["history"] = evidence.plain(history.public(earlier, policy, public, formal=formal))
-        record |= {"committed": history.commitments(policy), "history": evidence.plain([f.spec() for f in earlier])}
+        disclosure = Disclosure.between(original, protected)
+        certificate.history = history.public_check(earlier, policy, disclosure, formal=formal)
+        record.committed = history.commitments(policy)
+        record.history = [finding.claim() for finding in earlier]
     return Release(released, original, after, before, comparison, certificate, record, further=further)
+
+
+def _is_formal(policy: Policy) -> bool:
+    """Return whether a step of the policy has a formal guarantee."""
+    return any(isinstance(step.method, Formal) for step in policy.steps)
 
 
 def _assess_further(protected: Table, policy: Policy) -> dict[str, Assessment]:
@@ -192,72 +220,69 @@ BASELINE = (
 
 def _certificate(
     released: Table, leaving: Leaving, policy: Policy, after: Assessment, comparison: Comparison
-) -> dict[str, Any]:
-    formal = any(isinstance(policy_step.method, Formal) for policy_step in policy.steps)
+) -> CertificateDraft:
+    original, protected = comparison.original, comparison.protected
     unreleased = set(leaving.original.names) - set(released.names)
-    certificate: dict[str, Any] = {
-        "format": CERTIFICATE_FORMAT,
-        "celosia": evidence.version(),
-        "created": evidence.now(),
-        **({"about": about} if (about := policy.about.model_dump(mode="json", exclude_defaults=True)) else {}),
-        "release": {"rows": len(released), "columns": list(released.names), "suppressed": released.suppressed()},
-        "schema": released.schema.spec(),
-        "counted": "persons" if comparison.protected.schema.person else "records",
-        "left_out": len(unreleased),
-        **({"kept": list(leaving.kept)} if leaving.kept else {}),
-        "guard": [sighting.spec() for sighting in leaving.sightings],
-        "holds": after.holds,
-        "requirements": [requirement(finding, comparison.protected) for finding in after.models],
-        "risks": [finding.spec() for finding in after.risks],
-        "steps": [
-            {key: value if key in {"name", "use"} else without_names(value, unreleased) for key, value in each.items()}
-            for each in _public_steps(policy.steps, released.history)
-        ],
-        "baseline": BASELINE,
-        "order": policy.output.order,
-    }
-    if formal:
+    certificate = CertificateDraft(
+        format=CERTIFICATE_FORMAT,
+        celosia=__version__,
+        created=now(),
+        release=ReleasedTable(rows=len(released), columns=list(released.names), suppressed=int(released.suppressed())),
+        roles=Roles.model_validate(released.schema.spec()),
+        counted="persons" if protected.schema.person else "records",
+        left_out=len(unreleased),
+        guard=[sighting.entry() for sighting in leaving.sightings],
+        holds=after.holds,
+        requirements=[public_requirement(finding, protected) for finding in after.models],
+        risks=[finding.claim() for finding in after.risks],
+        steps=_public_steps(policy.steps, released.history, unreleased),
+        baseline=BASELINE,
+        order=policy.output.order,
+    )
+    about = policy.about.model_dump(mode="json", exclude_defaults=True)
+    if about:
+        certificate.about = About(**about)
+    if leaving.kept:
+        certificate.kept = list(leaving.kept)
+    if _is_formal(policy):
         # Exact numbers measured on the original would void the guarantee: they stay in the private record.
         covered = formal_columns(leaving.original, released, leaving.methods)
         some = [name for name in released.names if name in covered]
         extent = "" if len(some) == len(released.names) else f", which covers only: {', '.join(some) or 'no column'}"
         reason = "measures against the original are withheld: they would void the formal guarantee"
-        certificate["formal"] = f"{reason}{extent}"
+        certificate.formal = f"{reason}{extent}"
     else:
-        public = Disclosure.between(comparison.original, comparison.protected)
-        certificate["losses"] = [public.spec(finding) for finding in comparison.losses]
-        certificate["attacks"] = [public.spec(finding) for finding in comparison.risks]
-    plain: dict[str, Any] = evidence.plain(certificate)
-    return plain
+        disclosure = Disclosure.between(original, protected)
+        certificate.losses = [disclosure.claim(finding) for finding in comparison.losses]
+        certificate.attacks = [disclosure.claim(finding) for finding in comparison.risks]
+    return certificate
 
 
-def _public_steps(steps: Sequence[Step], history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The steps as they may be published; a formal guarantee covers no evidence of the steps before it."""
-    last = max((i for i, policy_step in enumerate(steps) if isinstance(policy_step.method, Formal)), default=0)
-    entries = [
-        entry if i >= last or isinstance(policy_step.method, Formal) else {}
-        for i, (policy_step, entry) in enumerate(zip(steps, history, strict=True))
+def _public_steps(
+    steps: Sequence[Step], entries: Sequence[Mapping[str, Any]], unreleased: Collection[str]
+) -> list[PublicStep]:
+    """Return the steps as they may be published; a formal guarantee covers no evidence of the steps before it."""
+    last = max((i for i, step in enumerate(steps) if isinstance(step.method, Formal)), default=0)
+    return [
+        _public_step(step, entry if i >= last or isinstance(step.method, Formal) else {}, unreleased)
+        for i, (step, entry) in enumerate(zip(steps, entries, strict=True))
     ]
-    return [_public_step(policy_step, entry) for policy_step, entry in zip(steps, entries, strict=True)]
 
 
-def _public_step(policy_step: Step, entry: Mapping[str, Any]) -> dict[str, Any]:
-    facts = public_evidence(policy_step.method, entry)
-    withheld = withheld_parameters(policy_step.method)
-    reason = {"withheld": withheld} if withheld else {}
-    return {
-        "name": policy_step.name,
-        **public_spec(policy_step.method),
-        **reason,
-        **({"evidence": facts} if facts else {}),
-    }
+def _public_step(step: Step, entry: Mapping[str, Any], unreleased: Collection[str]) -> PublicStep:
+    withheld, facts = withheld_parameters(step.method), public_evidence(step.method, entry)
+    stated: Facts = {"withheld": plain(withheld)} if withheld else {}
+    stated |= {key: value for key, value in plain(public_spec(step.method)).items() if key != "use"}
+    stated |= {"evidence": facts} if facts else {}
+    public = {key: without_names(value, unreleased) for key, value in stated.items()}
+    return PublicStep.model_validate({"name": step.name, "use": step.method.name, **public})
 
 
 def _input_hash(source: Path, original: Table) -> str | None:
     """Return the SHA-256 of the input file, which must be the one that was read; None for a database."""
     if not source.is_file():
         return None
-    digest = evidence.file_hash(source)
+    digest = file_hash(source)
     if original.facts is not None and original.facts.version not in (None, file_version(source)):
         raise DataError(f"{source.name!r} changed while it was read: what was protected is not this file. Run again.")
     return digest
@@ -268,66 +293,63 @@ def _record(
     released: Table,
     policy: Policy,
     seed: int,
-    order: Mapping[str, Any],
+    order: Order,
     before: Assessment,
     after: Assessment,
     comparison: Comparison,
-) -> dict[str, Any]:
+) -> RecordDraft:
     original, source = leaving.original, Path(policy.source)
-    secrets = [{k: v for k, v in secret.items() if k not in INNER} for secret in released.secrets]
-    return {
-        "format": RECORD_FORMAT,
-        "celosia": evidence.version(),
-        "created": evidence.now(),
-        "seed": f"{seed:032x}",
-        "streams": policy.run.streams,
-        "key": evidence.fresh_key().hex(),
-        "policy": policy.text or policy_toml(policy),
-        "folder": os.path.relpath(policy.directory, policy.output.path.parent),
-        "steps": evidence.plain(
-            [
-                {
-                    "name": policy_step.name,
-                    "parameters": whole_spec(policy_step.method),
-                    "evidence": {k: v for k, v in entry.items() if k not in {"step", "parameters"}},
-                }
-                for policy_step, entry in zip(policy.steps, released.history, strict=True)
-            ]
-        ),
-        "input": {
-            "file": source.name,
-            "sha256": _input_hash(source, original),
-            "content": original.fingerprint().hex(),
-        },
-        "order": dict(order),
-        **_persons(comparison.protected, released, order),
-        "transformation": evidence.plain(secrets),
-        "before": evidence.plain(before.spec()),
-        "after": evidence.plain(after.spec()),
-        "comparison": evidence.plain(comparison.spec()),
-        "types": {name: str(dtype) for name, dtype in original.polars_types().items()},
-        "left_out": dict.fromkeys((name for name in original.names if name not in released.names), "dropped")
-        | dict(leaving.left_out),
-    }
+    secrets = [{key: value for key, value in secret.items() if key not in INNER} for secret in released.secrets]
+    dropped = dict.fromkeys((name for name in original.names if name not in released.names), "dropped")
+    record = RecordDraft(
+        format=RECORD_FORMAT,
+        celosia=__version__,
+        created=now(),
+        seed=f"{seed:032x}",
+        streams=policy.run.streams,
+        key=fresh_key().hex(),
+        policy=policy.text or policy_toml(policy),
+        folder=os.path.relpath(policy.directory, policy.output.path.parent),
+        steps=[
+            RecordedStep(
+                name=step.name,
+                parameters=plain(whole_spec(step.method)),
+                evidence=plain({key: value for key, value in entry.items() if key not in {"step", "parameters"}}),
+            )
+            for step, entry in zip(policy.steps, released.history, strict=True)
+        ],
+        input=Input(file=source.name, sha256=_input_hash(source, original), content=original.fingerprint().hex()),
+        order=order,
+        transformation=plain(secrets),
+        before=before.form(),
+        after=after.form(),
+        comparison=comparison.form(),
+        types={name: str(dtype) for name, dtype in original.polars_types().items()},
+        left_out=dropped | dict(leaving.left_out),
+    )
+    persons = _packed_persons(comparison.protected, released, order)
+    if persons is not None:
+        record.owners = persons
+    return record
 
 
-def _order(leaving: Leaving, policy: Policy, stream: Stream) -> dict[str, Any]:
-    """What tells which record of the input each released one is: the key of the order, and which records are left."""
-    table = leaving.table
-    shuffled = policy.output.order == "shuffled"
-    key = {"key": order_stream(leaving, stream).key().hex()} if shuffled else {}
-    numbered = all(policy_step.method.rows != "subset" for policy_step in policy.steps)
-    left = {} if numbered else {"left": evidence.pack_left(table.ids())}
-    return {"rows": len(table), **key, **left}
+def _order(leaving: Leaving, policy: Policy, stream: Stream) -> Order:
+    """Return which record of the input each released row is: the key of the order, and the records that remain."""
+    order = Order(rows=len(leaving.table))
+    if policy.output.order == "shuffled":
+        order.key = order_stream(leaving, stream).key().hex()
+    if any(step.method.rows == "subset" for step in policy.steps):
+        order.left = pack_remaining(leaving.table.ids())
+    return order
 
 
-def _persons(protected: Table, released: Table, order: Mapping[str, Any]) -> dict[str, str]:
-    """Which records belong to one person, where the file does not tell: so that counts of persons can be verified."""
+def _packed_persons(protected: Table, released: Table, order: Order) -> str | None:
+    """Return which records belong to one person, where the file does not show it, so that counts can be verified."""
     if protected.schema.person is None or protected.schema.person in released.names:
-        return {}
-    ids = evidence.row_map({"order": {**order, "key": None}})
-    persons = evidence.persons_of(protected, ids)
-    return {} if persons is None else {"owners": evidence.pack_owners(ids, persons)}
+        return None
+    ids = remaining_ids(order)
+    first = first_records_of_persons(protected, ids)
+    return None if first is None else pack_persons(ids, first)
 
 
 def write_release(
@@ -341,37 +363,25 @@ def write_release(
     """Write data, certificate, private record and report; when one of them fails none of them appears."""
     others = further_tables(release.table)
     paths = release_paths(policy.output, others)
-    evidence.settled(paths)
+    finish_interrupted(paths)
     source = Path(policy.source)
     if source.is_file() and any(path.exists() and path.samefile(source) for path in paths.values()):
         raise OutputError(f"the output {paths['data'].name!r} is the input; an original is never overwritten.")
     if not overwrite:
         refuse_taken([*paths.values(), *_stale(policy.output, paths)])
     # an old report must not stand beside new data
-    with evidence.drafted(paths, lambda: _stale(policy.output, paths), overwrite=overwrite) as drafts:
+    with draft_files(paths, lambda: _stale(policy.output, paths), overwrite=overwrite) as drafts:
         _write_data(release.table.streamed(), drafts["data"], paths["data"], release, policy)
         for name, table in others.items():
             _write_data(table.visible(), drafts[name], paths[name], release, policy)
-        tables = [
-            {
-                "name": n,
-                "file": paths[n].name,
-                "sha256": evidence.file_hash(drafts[n]),
-                "rows": len(t),
-                "columns": list(t.names),
-                **further_claims(release, n, drafts[n], type_of(paths[n]).name),
-            }
-            for n, t in others.items()
-        ]
-        digest = evidence.file_hash(drafts["data"])
-        checked = check_release(
-            release, drafts["data"], release.certificate, release.record, type_of(paths["data"]).name
-        )
-        certificate = {**release.certificate, "checked": checked}
-        certificate, record = evidence.sealed(certificate, release.record, paths["data"].name, digest, tables, signer)
-        drafts["certificate"].write_bytes(_pretty(certificate))
-        drafts["record"].write_bytes(_pretty(record))
-        done = replace(release, certificate=certificate, record=record, paths=paths)
+        tables = [_further_table(release, name, table, paths[name], drafts[name]) for name, table in others.items()]
+        checked = check_release(release, drafts["data"], type_of(paths["data"]).name)
+        draft = release.public.model_copy(update={"checked": checked})
+        digest = file_hash(drafts["data"])
+        certificate, record = seal(draft, release.private, paths["data"].name, digest, tables, signer)
+        drafts["certificate"].write_bytes(indented(certificate.spec()))
+        drafts["record"].write_bytes(indented(record.spec()))
+        done = replace(release, public=certificate, private=record, paths=paths)
         if policy.output.report:
             from celosia.release.report import render
 
@@ -382,12 +392,27 @@ def write_release(
     return done
 
 
+def _further_table(release: Release, name: str, table: Table, path: Path, draft: Path) -> FurtherTable:
+    """Return a further table as the certificate states it, its claims confirmed from the written file."""
+    further = FurtherTable(
+        name=name, file=path.name, sha256=file_hash(draft), rows=len(table), columns=list(table.names)
+    )
+    assessment = release.further.get(name)
+    if assessment is None:  # its own method states what it guarantees
+        return further
+    further.suppressed = int(assessment.table.suppressed()) if assessment.table.schema.quasi else 0
+    further.requirements = [public_requirement(finding, assessment.table) for finding in assessment.models]
+    further.risks = [finding.claim() for finding in assessment.risks]
+    further.checked = check_further_table(release, assessment, draft, type_of(path).name)
+    return further
+
+
 def _stale(output: Output, paths: Mapping[str, Path]) -> list[Path]:
     """Files of an earlier release at these paths that the new one has none for: its report, its further tables."""
     earlier = [*release_paths(output.model_copy(update={"report": True})).values()]
     with contextlib.suppress(DataError):  # no certificate, or not one of ours: then nothing is known of its tables
-        tables = load_certificate(paths["certificate"]).get("tables", [])
-        earlier += [paths["certificate"].with_name(entry["file"]) for entry in tables]
+        tables = load_certificate(paths["certificate"]).tables
+        earlier += [paths["certificate"].with_name(table.file) for table in tables]
     return [path for path in earlier if path not in paths.values()]
 
 
@@ -414,10 +439,6 @@ def _write_data(visible: Any, draft: Path, target: Path, release: Release, polic
         facts = replace(facts, title=policy.about.title or None, sheet=None)
     options = writer_options(target, policy.output.options)
     write(visible, draft, facts, type=type_of(target).name, overwrite=True, **options)
-
-
-def _pretty(data: Mapping[str, Any]) -> bytes:
-    return (json.dumps(evidence.plain(data), indent=2, ensure_ascii=False) + "\n").encode()
 
 
 __all__ = ["check_input", "finish", "run", "write_release"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from celosia.checker.models import MODELS
-from celosia.checker.reading import OwnerFacts, Written
+from celosia.checker.released_file import OwnerFacts, ReleasedRows
 from celosia.checker.risks import RISKS
 from celosia.checker.rows import Plain
 
@@ -52,12 +52,12 @@ class Judged:
     note: str = ""
 
 
-def judged(claims: Iterable[Claimed], file: Written, facts: OwnerFacts) -> list[Judged]:
+def judge_all(claims: Iterable[Claimed], file: ReleasedRows, facts: OwnerFacts) -> list[Judged]:
     """Each claim, judged from the file."""
     return [_judge(claim, file, facts) for claim in claims]
 
 
-def _judge(claim: Claimed, file: Written, facts: OwnerFacts) -> Judged:
+def _judge(claim: Claimed, file: ReleasedRows, facts: OwnerFacts) -> Judged:
     reason = _silence(claim, file, facts)
     if reason or claim.value is None:
         return Judged(claim.part, None, note=reason or "was not measured")
@@ -87,7 +87,7 @@ def _agrees(claim: Claimed, value: float, holds: bool | None, *, sampled: bool) 
     return inside and (holds is not False or claim.holds is not True)
 
 
-def _silence(claim: Claimed, file: Written, facts: OwnerFacts) -> str:
+def _silence(claim: Claimed, file: ReleasedRows, facts: OwnerFacts) -> str:
     """Why nothing is said about a claim; empty where something is."""
     functions: Mapping[str, Any] = {**MODELS, **RISKS}
     if claim.use not in functions:
@@ -141,7 +141,7 @@ def _population(claim: Claimed, table: Plain, facts: OwnerFacts) -> str:
     return ""
 
 
-def _size(claim: Claimed, file: Written, facts: OwnerFacts) -> str:
+def _size(claim: Claimed, file: ReleasedRows, facts: OwnerFacts) -> str:
     table = file.plain
     worst = claim.use in WORST and claim.parameters.get("aggregate", "max") == "max"
     if file.sampled and (not worst or table.reading != "category"):

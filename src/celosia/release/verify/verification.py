@@ -1,4 +1,4 @@
-"""What a verification found: claim by claim, and in one word."""
+"""The result of a verification: one check per claim, and a verdict."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Verdict = Literal["verified", "verified in part", "contradicted"]
 
 @dataclass(frozen=True)
 class Check:
-    """One claim: what is stated, what was found; ``passed`` is None where it cannot be told.
+    """One claim: the stated and the computed value; ``passed`` is None where it cannot be computed.
 
-    Where the claim cannot be computed but bounded, ``found`` is the bound that it keeps.
+    Where the claim can only be bounded, ``found`` is the bound that it meets.
     """
 
     claim: str
@@ -24,17 +24,17 @@ class Check:
     passed: bool | None
     note: str = ""
     required: bool = False
-    """Whether it is about a requirement: then an open check leaves open whether the release is as safe as stated."""
+    """Whether the release is only as safe as stated if this check passes."""
 
     @property
     def verdict(self) -> str:
-        """The outcome in words."""
+        """The outcome as a text."""
         if self.passed is None:
             return f"{'stated, not verified' if self.found is None else 'possible'}: {self.note}"
         return "holds" if self.passed else "DOES NOT HOLD"
 
     def spec(self) -> dict[str, Any]:
-        """The check as plain data."""
+        """Return the check as plain data."""
         return {
             "claim": self.claim,
             "stated": self.stated,
@@ -46,7 +46,7 @@ class Check:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verification(Shown, Sequence[Check]):
-    """The checks of a certificate, one after the other, and what they come to.
+    """The checks of a certificate, in order, with a verdict.
 
     >>> Verification((Check("rows", 4, 4, True), Check("losses", 2, None, None, "needs the original")))
     verified in part: 1 of 2 checks hold. Not verified: losses (needs the original).
@@ -58,7 +58,7 @@ class Verification(Shown, Sequence[Check]):
 
     @property
     def verdict(self) -> Verdict:
-        """*contradicted* when a claim does not hold, *verified in part* when one could not be told."""
+        """*contradicted* if a claim does not hold, *verified in part* if one could not be computed."""
         outcomes = {check.passed for check in self.checks}
         return "contradicted" if False in outcomes else "verified in part" if None in outcomes else "verified"
 
@@ -85,12 +85,14 @@ class Verification(Shown, Sequence[Check]):
         passed = sum(check.passed is True for check in self.checks)
         if passed == len(self.checks):
             return f"verified: all {passed} checks hold."
-        open_ones = self._unconfirmed
-        start = f"Requirements that could not be confirmed: {', '.join(open_ones)}. " if open_ones else ""
-        return f"verified in part: {passed} of {len(self.checks)} checks hold. {start}Not verified: {self._open()}."
+        unconfirmed = self._unconfirmed
+        start = f"verified in part: {passed} of {len(self.checks)} checks hold."
+        if unconfirmed:
+            start += f" Requirements that could not be confirmed: {', '.join(unconfirmed)}."
+        return f"{start} Not verified: {self._list_open()}."
 
-    def _open(self) -> str:
-        """The claims that could not be told, those of one reason together."""
+    def _list_open(self) -> str:
+        """Return the claims that could not be computed, grouped by reason."""
         reasons: dict[str, list[str]] = {}
         for check in self.checks:
             if check.passed is None:
@@ -98,13 +100,13 @@ class Verification(Shown, Sequence[Check]):
         return "; ".join(f"{', '.join(claims)} ({note})" for note, claims in reasons.items())
 
     def blocks(self) -> list[Block]:
-        """What there is to show."""
-        rows = [(c.claim, _shown(c.stated), _shown(c.found), c.verdict) for c in self.checks]
+        """Return the blocks that a terminal or a notebook shows."""
+        rows = [(c.claim, _text(c.stated), _text(c.found), c.verdict) for c in self.checks]
         table = Block("What the certificate claims", ("claim", "stated", "found", "verdict"), rows)
         return [table, Block(self.sentence)]
 
     def spec(self) -> dict[str, Any]:
-        """The verification as plain data."""
+        """Return the verification as plain data."""
         return {
             "verdict": self.verdict,
             "sentence": self.sentence,
@@ -129,8 +131,8 @@ class Verification(Shown, Sequence[Check]):
         return self.checks[index]
 
 
-def confirmed(checks: Iterable[Check], claims: set[str], note: str) -> list[Check]:
-    """The checks, with those claims that could not be told confirmed in another way."""
+def confirm(checks: Iterable[Check], claims: set[str], note: str) -> list[Check]:
+    """Return the checks with these open claims confirmed in another way."""
     return [
         Check(check.claim, check.stated, check.stated, True, note, check.required)
         if check.passed is None and check.claim in claims
@@ -139,5 +141,5 @@ def confirmed(checks: Iterable[Check], claims: set[str], note: str) -> list[Chec
     ]
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     return "" if value is None else str(value)

@@ -19,7 +19,8 @@ from celosia.hierarchy.values import Interval, OneOf, parse
 from celosia.proposals.recognition.names import only_names
 from celosia.proposals.recognition.patterns import Pattern, recognise, recognise_alone
 from celosia.proposals.recognition.traces import NAMES, traces_in
-from celosia.release.leaving.seeing import ONLY_NAMES, TRIED, Seen, rare_afar, rows_of, seen
+from celosia.release.evidence.certificate import GuardEntry
+from celosia.release.output.column_profile import ONLY_NAMES, TRIED, Seen, rare_afar, rows_of, seen
 from celosia.table.pairing import is_wide, paired_counts, positions, same_numbers
 
 if TYPE_CHECKING:
@@ -78,11 +79,13 @@ class Sighting:
         """Whether it stops the release."""
         return self.certain and not self.acknowledged
 
-    def spec(self) -> dict[str, Any]:
-        """As a certificate states it."""
-        reason = {"acknowledged": self.acknowledged} if self.acknowledged else {}
+    def entry(self) -> GuardEntry:
+        """Return the finding as a certificate states it."""
         unit = "" if self.unit == "cells" else f" ({self.unit})"
-        return {"column": self.column, "what": f"{self.what}{unit}", "cells": self.cells, "of": self.of, **reason}
+        entry = GuardEntry(column=self.column, what=f"{self.what}{unit}", cells=self.cells, of=self.of)
+        if self.acknowledged:
+            entry.acknowledged = self.acknowledged
+        return entry
 
     def __str__(self) -> str:
         if self.unit == NAME:  # the name is what must not be repeated

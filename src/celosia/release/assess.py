@@ -1,0 +1,128 @@
+"""Measure requirements and risks on one table: ``celosia.assess``."""
+
+from __future__ import annotations
+
+import unicodedata
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from celosia.data.schema import Schema
+from celosia.errors import explained
+from celosia.parts import Model, Part, Risk, Threat, build_all
+from celosia.proposals import schema_of, suggest
+from celosia.release.evidence import history
+from celosia.release.evidence.findings import Assessment, Finding, measure_model, measure_threat
+from celosia.release.plan import check_columns
+from celosia.release.policy.feasibility import refuse_beyond
+from celosia.table import Table, read_protected
+
+P = TypeVar("P", bound=Part)
+MISSING_CODES = frozenset({"", "na", "n/a", "n.a.", "nan", "null", "nil", "missing", "-", "?", "."})
+"""Usual codes for a missing value, in small letters; none is missing in some fields and a value in others."""
+PartsLike: TypeAlias = Sequence[P | str | Mapping[str, Any]] | P | str | Mapping[str, Any]
+"""Parts in every accepted notation: a single one, or several."""
+
+
+@explained()
+def assess(
+    table: Any,
+    models: PartsLike[Model] = (),
+    risks: PartsLike[Threat] = ("prosecutor",),
+    *,
+    schema: Schema | None = None,
+    guessed: bool = False,
+    against: Sequence[Any] = (),
+) -> Assessment:
+    """Measure requirements and risks on a table, or on a frame or file under a schema.
+
+    ``models`` and ``risks`` are lists of parts, or a single one. Without a schema the roles of a frame or a file are
+    guessed (:func:`celosia.suggest`); then no requirement counts as met.
+
+    ``against`` names earlier releases about the same people (certificates, files, frames, tables). The attacks on
+    several releases then measure what the table and they disclose together; the intruder knows the quasi-identifiers
+    of the table's input.
+
+    >>> import polars as pl, celosia
+    >>> table = celosia.read(pl.DataFrame({"age": [30, 30]}), celosia.Schema.of(quasi=["age"]))
+    >>> assess(table, ["k-anonymity(k=2)"]).holds
+    True
+    """
+    described = schema is not None and not isinstance(table, Table)
+    if schema is None and not isinstance(table, Table):
+        schema, guessed = schema_of(suggest(table)), True
+    table = read_protected(table, schema)
+    warn_repeated(table)
+    built_models = build_all("model", models)
+    built_risks = build_all("risk or attack", risks)
+    if described:
+        warn_undeclared(table, built_models)
+    check_columns(table, [*built_models, *built_risks])
+    refuse_beyond(table, [*built_models, *built_risks])
+    # models that count sensitive values first: the class sizes follow from their histogram
+    order = sorted(range(len(built_models)), key=lambda i: not built_models[i].counted_columns())
+    measured = {i: measure_model(built_models[i], table) for i in order}
+    warn_spellings(table, built_models)  # after the models: it uses their counts
+    return Assessment(
+        table,
+        tuple(measured[i] for i in range(len(built_models))),
+        (
+            *(measure_threat(risk, table, table) for risk in built_risks if isinstance(risk, Risk)),
+            *_together(table, against, built_models),
+        ),
+        guessed,
+    )
+
+
+def _together(table: Table, earlier: Sequence[Any], models: Sequence[Model]) -> tuple[Finding, ...]:
+    return history.against(table.first, table, earlier, history.least(None, models)) if earlier else ()
+
+
+def warn_undeclared(table: Table, models: Sequence[Model]) -> None:
+    """Warn if the table has columns without a role, which no requirement counts."""
+    undeclared = [name for name in table.names if not table.schema[name].declared]
+    if models and undeclared:
+        few = ", ".join(map(repr, undeclared[:5])) + (", …" if len(undeclared) > 5 else "")
+        warnings.warn(
+            f"{len(undeclared)} columns have no role ({few}): the requirements do not count them. Declare them, or "
+            "leave them out of the publication.",
+            stacklevel=4,
+        )
+
+
+def warn_spellings(table: Table, models: Sequence[Model]) -> None:
+    """Warn if a counted sensitive column has several spellings of a value, or usual codes for a missing one."""
+    wanted = [name for model in models for name in model.counted_columns()]
+    for column in dict.fromkeys(name for each in wanted for name in table.schema.need_sensitive(each)):
+        if table.afar(column) or str(table.polars_types()[column]) != "String":
+            continue
+        texts = table.tally(column)[column].drop_nulls().to_list()
+        plain = Counter(" ".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in texts)
+        variants = sum(count for count in plain.values() if count > 1)
+        codes = sum(count for text, count in plain.items() if text in MISSING_CODES)
+        if variants or codes:
+            warnings.warn(
+                f"column {column!r}: {variants} of {len(texts)} values differ from another one only by case, spaces or "
+                f"Unicode form, and {codes} look like a code for a missing value. Requirements count each as a value "
+                "of its own. Unify them before protecting (clean: strip, same, missing).",
+                stacklevel=4,
+            )
+
+
+def warn_repeated(table: Table) -> None:
+    """Warn if identifiers repeat and no person column is declared: counts are then of rows, not persons.
+
+    The identifier with the most values decides: people share names, but not numbers.
+    """
+    if table.schema.person or not table.schema.identifiers:
+        return
+    counts = {name: table.engine.persons(table.rows.frame, name) for name in table.schema.identifiers}
+    name = max(counts, key=lambda identifier: counts[identifier])
+    repeated = len(table) - counts[name]
+    if repeated > 0:
+        warnings.warn(
+            f"identifier {name!r} repeats on {repeated} rows and no person column is declared: "
+            "class sizes count rows, not persons. Declare `person` if a person has several rows.",
+            stacklevel=4,
+        )
