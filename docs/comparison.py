@@ -15,12 +15,12 @@ PEERS = ("ARX", "sdcMicro")
 LARGER_IS_BETTER = {"loss": False, "cells": False, "granularity": True}
 """What the results are measured in, and whether more of it is better."""
 KINDS = {
-    "method": ("ways to protect", ("generalise", "microaggregate", "rank-swap", "sequential-trees")),
+    "method": ("protection methods", ("generalise", "microaggregate", "rank-swap", "sequential-trees")),
     "model": ("requirements", ("k-anonymity", "l-diversity", "t-closeness", "population-uniqueness")),
     "risk": ("risks", ("prosecutor", "marketer", "individual-risk", "suda")),
-    "attack": ("attacks, run against your own file", ("distance-linkage", "membership", "definetti")),
-    "loss": ("measures of what was lost", ("domain-loss", "hellinger", "propensity")),
-    "mechanism": ("answers with differential privacy", ("laplace", "discrete-gaussian", "exponential")),
+    "attack": ("attacks, run against your own release", ("distance-linkage", "membership", "definetti")),
+    "loss": ("measures of information loss", ("domain-loss", "hellinger", "propensity")),
+    "mechanism": ("mechanisms of differential privacy", ("laplace", "discrete-gaussian", "exponential")),
 }
 
 

@@ -1,4 +1,4 @@
-"""The maps for developers are true: rooms, layers, files and names that they mention exist."""
+"""The maps for developers are true: packages, layers, files and names that they mention exist."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def is_package(path: Path) -> bool:
 
 
 def rows() -> list[tuple[str, str]]:
-    """The rows of the map: the rooms, and what is in them."""
+    """The rows of the table: packages and their content."""
     text = PAGES[0].read_text(encoding="utf-8")
-    table = text.split("| rooms |", 1)[1].split("\n\n", 1)[0]
+    table = text.split("| packages |", 1)[1].split("\n\n", 1)[0]
     return [tuple(line.strip("| ").split(" | ", 1)) for line in table.splitlines()[2:]]
 
 
@@ -40,17 +40,17 @@ def test_the_map_has_the_layers_in_their_order():
     layers.read(ROOT / ".importlinter", encoding="utf-8")
     listed = layers["importlinter:contract:layers"]["layers"].split("\n")
     wanted = [{name.strip() for name in line.split("|")} for line in listed if line.strip()]
-    assert [set(named(rooms)) for rooms, _ in rows()] == wanted[::-1]
+    assert [set(named(packages)) for packages, _ in rows()] == wanted[::-1]
 
 
-def test_every_room_of_the_tree_is_on_the_map():
+def test_every_package_is_in_the_table():
     there = {path.name for path in SOURCE.iterdir() if is_package(path)}
     there |= {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "__main__"}
-    assert {name for rooms, _ in rows() for name in named(rooms)} == there
+    assert {name for packages, _ in rows() for name in named(packages)} == there
 
 
-def test_the_picture_has_every_room_and_is_told_to_who_does_not_see_it():
-    for name in ("rooms.svg", "way-of-the-data.svg"):
+def test_the_pictures_name_every_package_and_have_a_text_alternative():
+    for name in ("packages.svg", "data-flow.svg"):
         picture = ET.parse(ROOT / "docs" / "assets" / name).getroot()
         parts = {
             tag: [e.text or "" for e in picture.iter(f"{{http://www.w3.org/2000/svg}}{tag}")]
@@ -58,20 +58,20 @@ def test_the_picture_has_every_room_and_is_told_to_who_does_not_see_it():
         }
         assert all(parts["title"])
         assert all(parts["desc"])
-        if name == "rooms.svg":
-            for room in (room for cells, _ in rows() for room in named(cells)):
-                assert room in parts["text"], room
-                assert re.search(rf"\b{room}\b", parts["desc"][0]), room
+        if name == "packages.svg":
+            for package in (package for cells, _ in rows() for package in named(cells)):
+                assert package in parts["text"], package
+                assert re.search(rf"\b{package}\b", parts["desc"][0]), package
 
 
-@pytest.mark.parametrize(("rooms", "told"), rows())
-def test_every_folder_of_a_room_is_told(rooms, told):
-    folders = {path.name for room in named(rooms) for path in (SOURCE / room).glob("*/") if is_package(path)}
-    mentioned = {name.rstrip("/") for name in re.findall(r"`([a-z_]+/)`", told)}
-    inside = {path.name for room in named(rooms) for path in (SOURCE / room).rglob("*/")}
+@pytest.mark.parametrize(("packages", "content"), rows())
+def test_every_folder_of_a_package_is_in_the_table(packages, content):
+    folders = {path.name for package in named(packages) for path in (SOURCE / package).glob("*/") if is_package(path)}
+    mentioned = {name.rstrip("/") for name in re.findall(r"`([a-z_]+/)`", content)}
+    inside = {path.name for package in named(packages) for path in (SOURCE / package).rglob("*/")}
     everywhere = {name for cells, _ in rows() for name in named(cells)}
     assert folders <= mentioned
-    assert mentioned <= inside | everywhere, "a folder that is told is not there"
+    assert mentioned <= inside | everywhere, "a folder in the text does not exist"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
