@@ -100,5 +100,5 @@ def test_it_is_cloned_and_pickled_without_the_training_rows() -> None:
 
 def test_a_method_that_loses_rows_is_refused() -> None:
     frame, y = people()
-    with pytest.raises(celosia.CelosiaError, match="features must keep every row"):
+    with pytest.raises(celosia.CelosiaError, match="the transformer must keep every row"):
         Protector("sample(share=0.5)").fit(frame, y)

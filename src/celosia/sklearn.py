@@ -1,4 +1,4 @@
-"""A transformer of scikit-learn, so that a model can be trained and asked on protected features.
+"""A scikit-learn transformer that protects features, for training and prediction on protected data.
 
 Import it by its own name: ``from celosia.sklearn import Protector``. It needs ``pip install 'celosia[learn]'``.
 """
@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.data.frames import is_frame
 from celosia.data.schema import Schema
@@ -27,20 +28,22 @@ except ImportError:
     raise MissingExtra.of("the transformer of scikit-learn", "learn") from None
 
 OBJECTS = {"method", "tables", "aside"}
-"""What a table keeps of its steps that new records do not need."""
+"""Private evidence of a step that replaying it does not need."""
+Frame = Any
+"""A frame that :func:`celosia.read` accepts, a numpy array, or a list of rows."""
 
 
 class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Protect the features of a pipeline: learn what is done from the training rows, do the same to new ones.
+    """Protect the features of a pipeline: fit the transformation on training rows, replay it on new ones.
 
     ``methods`` are one or several methods in any form that :func:`celosia.protect` takes; they must keep every row.
     ``schema`` describes the columns; without one every column is a quasi-identifier, and the columns of an array are
     named ``x0``, ``x1``, and so on. With ``seed`` the same rows give the same result.
 
-    New rows get what the training rows got, as :func:`celosia.apply` does it: the same levels, the same cuts; a row
-    that has no place there shows stars; whether requirements hold for new rows is not judged. A method that looks at
-    all records at once (microaggregation, swapping) is applied to the new rows by themselves. A fitted transformer
-    holds what each step found, which may tell values of the training rows: keep it as you keep them.
+    New rows are transformed as by :func:`celosia.apply`, with the same levels and cuts; a row without a matching class
+    is suppressed (``*``); requirements are not checked for new rows. A method that uses all records at once
+    (microaggregation, swapping) is applied to the new rows alone. A fitted transformer stores the recorded parameters
+    of each step, which may disclose values of the training rows: keep it as confidential as the data.
 
     >>> import numpy as np
     >>> ages = np.array([[31.0], [33.0], [47.0], [49.0]])
@@ -53,31 +56,31 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.schema = schema
         self.seed = seed
 
-    def fit(self, X: Any, y: Any = None) -> Protector:
-        """Protect the training rows and remember what was done."""
+    def fit(self, X: Frame, y: object = None) -> Protector:
+        """Protect the training rows and record the transformation."""
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **_: Any) -> Any:  # noqa: ARG002
-        """Protect the training rows, remember what was done, and give them."""
+    def fit_transform(self, X: Frame, y: object = None, **_: object) -> Frame:  # noqa: ARG002
+        """Protect the training rows, record the transformation, and return the protected rows."""
         table = self._table(X, reset=True)
-        plan = Plan.resolve(table, self._built(), seed=self.seed)
+        plan = Plan.resolve(table, self._build_methods(), seed=self.seed)
         self.methods_ = [step.method for step in plan.steps]
         done = plan.run()
         secrets = done.secrets[len(table.secrets) :]
         self.recorded_ = [plain({k: v for k, v in secret.items() if k not in OBJECTS}) for secret in secrets]
         self.history_ = list(done.history)
         self.names_out_ = list(done.names)
-        return self._given(done, X)
+        return self._as_output(done, X)
 
-    def transform(self, X: Any) -> Any:
-        """Do to these rows what was done to those of the training."""
+    def transform(self, X: Frame) -> Frame:
+        """Replay the recorded transformation on new rows."""
         check_is_fitted(self, "recorded_")
         plan = Plan.resolve(self._table(X, reset=False), self.methods_, seed=self.seed)
-        return self._given(plan.replay(self.recorded_, refit=True).table, X)
+        return self._as_output(plan.replay(self.recorded_, refit=True).table, X)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
-        """The names of the columns that are left."""
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Return the names of the output columns."""
         check_is_fitted(self, "names_out_")
         return np.asarray(self.names_out_, dtype=object)
 
@@ -88,16 +91,16 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _built(self) -> list[Method]:
+    def _build_methods(self) -> list[Method]:
         several = isinstance(self.methods, Sequence) and not isinstance(self.methods, str | Mapping)
         built: list[Method] = [build("method", each) for each in (self.methods if several else [self.methods])]
         for method in built:
             if method.rows != "same":
-                raise ParameterError(f"{method.name} leaves out rows or makes new ones: features must keep every row.")
+                raise ParameterError(f"{method.name} removes or creates rows: the transformer must keep every row.")
         return built
 
-    def _table(self, X: Any, *, reset: bool) -> Table:
-        """The features as a table; arrays and lists of numbers are checked as scikit-learn does."""
+    def _table(self, X: Frame, *, reset: bool) -> Table:
+        """Return the features as a table; arrays and lists are validated by scikit-learn."""
         import polars as pl
 
         if is_frame(X):
@@ -108,12 +111,12 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         else:
             cells = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
             names = [f"x{i}" for i in range(cells.shape[1])]
-            columns = [pl.Series(name, _typed(cells[:, i]), nan_to_null=True) for i, name in enumerate(names)]
+            columns = [pl.Series(name, _infer_type(cells[:, i]), nan_to_null=True) for i, name in enumerate(names)]
             bare = read(pl.DataFrame(columns))
         return bare.with_schema(self.schema or Schema.of(quasi=bare.names))
 
-    def _given(self, table: Table, X: Any) -> Any:
-        """The rows in the kind that was asked for (``set_output``), or as they came."""
+    def _as_output(self, table: Table, X: Frame) -> Frame:
+        """Return the rows in the format of ``set_output``, or of the input."""
         wanted = _get_output_config("transform", self)["dense"]
         if is_frame(X):
             frame = table.frame
@@ -125,8 +128,8 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return table.polars().to_numpy()
 
 
-def _typed(cells: Any) -> Any:
-    """A column of an array of objects by the type of what is in it."""
+def _infer_type(cells: NDArray[Any]) -> NDArray[Any]:
+    """Convert an array of objects to the type of its values."""
     return cells if cells.dtype != object else np.asarray(cells.tolist())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -64,7 +65,7 @@ def apply(
     print_left_out(leaving, "The policy of the release decides: change its roles or output.columns, and run it again.")
 
 
-def _refuse(summary: dict[str, Any], *, json: bool) -> None:
+def _refuse(summary: Mapping[str, Any], *, json: bool) -> None:
     """Print the requirements that do not hold; nothing is written."""
     from celosia.cli.bases.show import console, print_json
 

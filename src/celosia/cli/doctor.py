@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -47,7 +48,7 @@ def _compile() -> None:
         typer.echo(f"{time.process_time() - begun:6.1f} s  {name}", err=True)
 
 
-def _page(facts: dict[str, Any]) -> Table:
+def _page(facts: Mapping[str, Any]) -> Table:
     from rich.table import Table
 
     page = Table(show_header=False, box=None)

@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli.bases.options import Engine, Json, Memory, Quasi, end_with, names
+from celosia.cli.bases.options import Engine, Json, Memory, Quasi, end_with, expand_options, names
 
 if TYPE_CHECKING:
     from celosia.frontier import Frontier, Point
     from celosia.table import Table
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExploreOptions:
+    """Settings of an exploration; what is not given is taken from the policy."""
+
+    risk: Annotated[str | None, typer.Option(help="The risk to measure.")] = None
+    loss: Annotated[str | None, typer.Option(help="The loss to measure.")] = None
+    seeds: Annotated[int | None, typer.Option(min=1, help="How often each candidate is tried; 5 if not given.")] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="Makes the exploration repeatable.")] = None
+    max_risk: Annotated[float | None, typer.Option(help="Largest risk that is allowed.")] = None
+    max_loss: Annotated[float | None, typer.Option(help="Largest loss that is allowed.")] = None
+    budget_seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core if not given.")] = None
+    store: Annotated[Path | None, typer.Option(help="Keep results in this file; a later run only adds.")] = None
+
+
+@expand_options
 def explore(
+    *,
     source: Annotated[str, typer.Argument(help="A policy (.toml) or a file.")],
     quasi: Quasi = None,
     candidate: Annotated[
         list[str] | None, typer.Option(help="A method to try, such as 'noise(columns=[age], p=0.1)'.")
     ] = None,
-    risk: Annotated[str | None, typer.Option(help="The risk to measure.")] = None,
-    loss: Annotated[str | None, typer.Option(help="The loss to measure.")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="How often each candidate is tried; 5 if not given.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Makes the exploration repeatable.")] = None,
-    max_risk: Annotated[float | None, typer.Option(help="Largest risk that is allowed.")] = None,
-    max_loss: Annotated[float | None, typer.Option(help="Largest loss that is allowed.")] = None,
-    budget_seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; one per core if not given.")] = None,
-    store: Annotated[Path | None, typer.Option(help="Keep results in this file; a later run only adds.")] = None,
+    options: ExploreOptions,
     html: Annotated[Path | None, typer.Option(help="Write the map of risk and utility as a page.")] = None,
     engine: Engine = None,
     memory: Memory = None,
@@ -46,21 +56,11 @@ def explore(
     if policy is None and not quasi:
         table = table.with_schema(guess_schema(table))
     _refuse_secrets(table, candidate or [])
-    settings = {
-        "risk": risk,
-        "loss": loss,
-        "seeds": seeds,
-        "max_risk": max_risk,
-        "max_loss": max_loss,
-        "budget_seconds": budget_seconds,
-        "workers": workers,
-        "store": store,
-    }
     plan = policy.explore if policy else Exploration()
-    chosen: dict[str, Any] = {name: getattr(plan, name) if value is None else value for name, value in settings.items()}
-    chosen["seed"] = policy.run.seed if seed is None and policy else seed
+    defaults = {**vars(plan), "seed": policy.run.seed if policy else None}
+    settings = {name: defaults[name] if value is None else value for name, value in vars(options).items()}
     with progress() as report_progress:
-        frontier = search(table, candidate or plan.candidates, progress=report_progress, **chosen)
+        frontier = search(table, candidate or plan.candidates, progress=report_progress, **settings)
     if html is not None:
         from celosia.release.report.ru_map import exploration_page
 

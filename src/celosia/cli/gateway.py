@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from celosia.cli.bases.options import Json, end_with
+from celosia.cli.bases.options import Json, end_with, expand_options
 from celosia.cli.bases.show import announcer, print_text
 
 Dataset = Annotated[Path, typer.Option(help="TOML file that declares the data set: tables, bounds, person, budget.")]
@@ -40,31 +42,27 @@ def init(dataset: Dataset = Path("dataset.toml"), ledger: LedgerPlace = None, ke
     print_text("created: " + ", ".join(created) if created else "nothing to create: ledger and keys exist")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """Options of the gateway server."""
+
+    dataset: Dataset = Path("dataset.toml")
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1"
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8350
+    per_minute: Annotated[int, typer.Option(min=1, help="Requests that an analyst may make in a minute.")] = 120
+    grid: Annotated[float, typer.Option(min=0, help="Seconds of the time grid on which answers are sent.")] = 0.05
+    secure: Annotated[bool, typer.Option(help="Behind a TLS proxy: cookies over https only.")] = False
+    ledger: LedgerPlace = None
+    keys: KeysPlace = None
+
+
 @gateway_app.command()
-def serve(
-    dataset: Dataset = Path("dataset.toml"),
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8350,
-    per_minute: Annotated[int, typer.Option(min=1, help="Requests that an analyst may make in a minute.")] = 120,
-    grid: Annotated[float, typer.Option(min=0, help="Seconds of the time grid on which answers are sent.")] = 0.05,
-    secure: Annotated[bool, typer.Option(help="Behind a TLS proxy: cookies over https only.")] = False,
-    ledger: LedgerPlace = None,
-    keys: KeysPlace = None,
-) -> None:
+@expand_options
+def serve(options: ServeOptions) -> None:
     """Serve queries over HTTP, with a page for people."""
     from celosia.gateway.commands import serve as run
 
-    run(
-        dataset,
-        ledger=ledger,
-        keys=keys,
-        host=host,
-        port=port,
-        per_minute=per_minute,
-        grid=grid,
-        secure=secure,
-        announce=announcer("the gateway is"),
-    )
+    run(announce=announcer("the gateway is"), **vars(options))
 
 
 @gateway_app.command()
@@ -123,7 +121,7 @@ def audit(
     _print(asdict(audit_log(log, dataset)), json=json)
 
 
-def _print(facts: dict[str, Any], *, json: bool) -> None:
+def _print(facts: Mapping[str, object], *, json: bool) -> None:
     from celosia.cli.bases.show import print_json
 
     if json:

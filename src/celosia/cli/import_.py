@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -36,7 +36,7 @@ def import_(
         _print(translation, written)
 
 
-def _as_data(translation: Translation, written: list[Path]) -> dict[str, Any]:
+def _as_data(translation: Translation, written: list[Path]) -> dict[str, object]:
     """Return what was translated and what was not, as plain data."""
     return {
         "policy": str(written[0]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,8 +25,8 @@ TITLES = {
     "identifier": "Identifiers: left out of the release",
     "person": "Person: rows with the same value belong to one person; left out of the release",
     "household": "Household: left out of the release",
-    "quasi": "Quasi-identifiers: made coarser until nobody is alone",
-    "sensitive": "Sensitive: released, nobody must be able to infer them",
+    "quasi": "Quasi-identifiers: generalised until no record is unique",
+    "sensitive": "Sensitive: released, must not be inferable",
     "insensitive": "Insensitive: released as they are",
     "weight": "Sampling weight",
     "stratum": "Stratum",
@@ -51,7 +51,7 @@ def init(
     from celosia.proposals import safe_harbor as by_safe_harbor
 
     if out.exists() and not overwrite:
-        raise OutputError(f"{out.name!r} is there already: choose another path with --out, or add --overwrite.")
+        raise OutputError(f"{out.name!r} exists already: choose another path with --out, or add --overwrite.")
     options = {"query": query or None, "header": header}
     seen = first_look(source, {name: value for name, value in options.items() if value is not None})
     suggestions = by_safe_harbor(seen.suggestions) if safe_harbor else seen.suggestions
@@ -65,7 +65,7 @@ def init(
         _print(suggestions, seen.notes, out)
 
 
-def _as_data(suggestions: Sequence[ColumnSuggestion]) -> dict[str, Any]:
+def _as_data(suggestions: Sequence[ColumnSuggestion]) -> dict[str, object]:
     """Return the suggestions as plain data."""
     from celosia.proposals import lattice_nodes
 

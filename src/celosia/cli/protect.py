@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from celosia.cli.bases.options import names
+from celosia.cli.bases.options import (
+    ROLES,
+    WRITING,
+    Engine,
+    Identifiers,
+    Json,
+    Memory,
+    Person,
+    Quasi,
+    Query,
+    Sensitive,
+    Weight,
+    names,
+)
 
 if TYPE_CHECKING:
     from celosia.parts import Method
@@ -18,22 +31,41 @@ if TYPE_CHECKING:
 protect_app = typer.Typer(help="Apply one method to a file: celosia protect METHOD data.csv --out safe.csv")
 
 
-def protect_file(
-    method: Method,
-    *,
-    source: str,
-    out: Path,
-    hierarchy: Sequence[str] | None = None,
-    query: str | None = None,
-    engine: str | None = None,
-    memory: str | None = None,
-    seed: int | None = None,
-    keep_columns: str | None = None,
-    keep_order: bool = False,
-    overwrite: bool = False,
-    json: bool = False,
-    **roles: Any,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """Options of every method command."""
+
+    source: Annotated[str, typer.Argument(help="The file, or a policy (.toml) that describes it.")]
+    out: Annotated[Path, typer.Option(help="Where the protected file goes.", rich_help_panel=WRITING)]
+    quasi: Quasi = None
+    sensitive: Sensitive = None
+    identifiers: Identifiers = None
+    person: Person = None
+    weight: Weight = None
+    hierarchy: Annotated[
+        list[str] | None, typer.Option(help="COLUMN=FILE or COLUMN=builder(…).", rich_help_panel=ROLES)
+    ] = None
+    query: Query = None
+    engine: Engine = None
+    memory: Memory = None
+    seed: Annotated[int | None, typer.Option(help="Seed, for tests only: a release needs none.")] = None
+    keep_columns: Annotated[
+        str | None,
+        typer.Option(help="Columns that leave although they name somebody or have no role.", rich_help_panel=WRITING),
+    ] = None
+    keep_order: Annotated[
+        bool,
+        typer.Option(
+            "--keep-order", help="Write the records in the order of the file, not shuffled.", rich_help_panel=WRITING
+        ),
+    ] = False
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a file that is there already.", rich_help_panel=WRITING)
+    ] = False
+    json: Json = False
+
+
+def protect_file(method: Method, options: FileOptions) -> None:
     """Read a file, apply the method, and write the columns that may be released; further tables become files next to
     it.
     """
@@ -44,28 +76,32 @@ def protect_file(
     from celosia.release.policy.policy import Output
     from celosia.release.protect import protect
 
+    source, out = options.source, options.out
     if out.exists() and Path(source).exists() and out.samefile(source):
         raise OutputError(f"the output {out.name!r} is the input; an original is never overwritten.")
-    if out.exists() and not overwrite:
+    if out.exists() and not options.overwrite:
         raise OutputError(f"{out.name!r} is there already: choose another path or add --overwrite.")
-    lists = {name: names(roles.get(name)) for name in ("quasi", "sensitive", "identifiers")}
-    singles = {name: roles.get(name) for name in ("person", "weight")}
-    declared = {**lists, **singles, "hierarchies": _hierarchies(hierarchy)}
-    table, policy = open_source(source, declared, query=query, engine=engine, memory=memory)
+    declared = {
+        **{name: names(getattr(options, name)) for name in ("quasi", "sensitive", "identifiers")},
+        "person": options.person,
+        "weight": options.weight,
+        "hierarchies": _hierarchies(options.hierarchy),
+    }
+    table, policy = open_source(source, declared, query=options.query, engine=options.engine, memory=options.memory)
     table = _declare_named(table, method)
     if policy is None:
         table = _mark_suspected(table, method)
     with progress() as report_progress:
-        protected = protect(table, method, seed=seed, progress=report_progress)
-    keep = [*(policy.output.columns if policy else ()), *names(keep_columns)]
-    order = "kept" if keep_order else (policy.output if policy else Output()).order
+        protected = protect(table, method, seed=options.seed, progress=report_progress)
+    keep = [*(policy.output.columns if policy else ()), *names(options.keep_columns)]
+    order = "kept" if options.keep_order else (policy.output if policy else Output()).order
     written = write(
         protected,
         out,
         keep=keep,
         order=order,
-        seed=seed,
-        overwrite=overwrite,
+        seed=options.seed,
+        overwrite=options.overwrite,
         keeping="--keep-columns",
         acknowledge=policy.guard.acknowledge if policy else None,
     )
@@ -73,7 +109,7 @@ def protect_file(
     outcome = {"files": written.files, "left_out": list(leaving.left_out), "kept": list(leaving.kept)}
     outcome["guard"] = [sighting.entry().spec() for sighting in leaving.sightings]
     entry = {**protected.history[-1], **outcome}
-    if json:
+    if options.json:
         print_json(entry)
         return
     print_step(entry, len(table), len(written.table))

@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from celosia.cli.bases.options import Json
+from celosia.cli.bases.options import Json, expand_options
 from celosia.cli.gateway import Dataset, LedgerPlace, to_number
 
 
-def query(
-    sql: Annotated[str, typer.Argument(help="The query, in SQL.")],
-    dataset: Dataset = Path("dataset.toml"),
+@dataclass(frozen=True, kw_only=True)
+class QueryOptions:
+    """Options of a query."""
+
+    sql: Annotated[str, typer.Argument(help="The query, in SQL.")]
+    dataset: Dataset = Path("dataset.toml")
     epsilon: Annotated[
         float | None,
         typer.Option(parser=to_number, metavar="NUMBER", help="Privacy loss to spend (pure differential privacy)."),
-    ] = None,
+    ] = None
     rho: Annotated[
         float | None,
         typer.Option(parser=to_number, metavar="NUMBER", help="Privacy loss to spend (zero-concentrated)."),
-    ] = None,
+    ] = None
     delta: Annotated[
         float,
         typer.Option(parser=to_number, metavar="NUMBER", help="Privacy loss to spend: the delta of (epsilon, delta)."),
-    ] = 0.0,
-    announce: Annotated[int, typer.Option(min=1, help="Split the cost over so many announced queries.")] = 1,
-    analyst: Annotated[str, typer.Option(help="Name of the analyst.")] = "owner",
-    fresh: Annotated[bool, typer.Option(help="Draw a new answer, charged again, instead of the stored one.")] = False,
-    explain: Annotated[bool, typer.Option(help="Show sensitivity, noise and expected error; spend nothing.")] = False,
-    ledger: LedgerPlace = None,
+    ] = 0.0
+    announce: Annotated[int, typer.Option(min=1, help="Split the cost over so many announced queries.")] = 1
+    analyst: Annotated[str, typer.Option(help="Name of the analyst.")] = "owner"
+    fresh: Annotated[bool, typer.Option(help="Draw a new answer, charged again, instead of the stored one.")] = False
+    explain: Annotated[bool, typer.Option(help="Show sensitivity, noise and expected error; spend nothing.")] = False
+    ledger: LedgerPlace = None
+
+
+@expand_options
+def query(
+    options: QueryOptions,
     json: Json = False,
 ) -> None:
     """Answer one query to a database under differential privacy."""
@@ -39,18 +48,7 @@ def query(
     from celosia.gateway.commands import answer_text
     from celosia.gateway.commands import query as ask
 
-    answer = ask(
-        sql,
-        dataset,
-        ledger=ledger,
-        epsilon=epsilon,
-        rho=rho,
-        delta=delta,
-        announce=announce,
-        analyst=analyst,
-        fresh=fresh,
-        explain=explain,
-    )
+    answer = ask(**vars(options))
     if json:
         print_json(answer.data())
     else:

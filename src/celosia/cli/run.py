@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -54,7 +54,16 @@ def _stored_exploration(policy: Policy) -> Frontier | None:
         return None
     from celosia.frontier import explore
 
-    limits: dict[str, Any] = {"max_risk": plan.max_risk, "max_loss": plan.max_loss}
-    measures: dict[str, Any] = {"risk": plan.risk, "loss": plan.loss, "seeds": plan.seeds, "seed": policy.run.seed}
-    frontier = explore(policy.table(), plan.candidates, store=plan.store, budget_seconds=0.0, **measures, **limits)
+    frontier = explore(
+        policy.table(),
+        plan.candidates,
+        risk=plan.risk,
+        loss=plan.loss,
+        seeds=plan.seeds,
+        seed=policy.run.seed,
+        max_risk=plan.max_risk,
+        max_loss=plan.max_loss,
+        store=plan.store,
+        budget_seconds=0.0,
+    )
     return frontier if frontier.points else None

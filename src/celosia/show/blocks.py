@@ -157,8 +157,8 @@ def _label(finding: Finding) -> str:
     return written if len(written) <= 60 else str(finding.part.name)
 
 
-def _whole(written: Any) -> Any:
-    """Parameters as people write them: 3 and not 3.0."""
+def _whole(written: object) -> object:
+    """Convert whole floats to integers, so that 3.0 is shown as 3."""
     if isinstance(written, Mapping):
         return {name: _whole(value) for name, value in written.items()}
     if isinstance(written, list | tuple):
@@ -166,7 +166,7 @@ def _whole(written: Any) -> Any:
     return int(written) if isinstance(written, float) and written.is_integer() else written
 
 
-def value_of(finding: Finding, value: Any) -> str:
+def value_of(finding: Finding, value: object) -> str:
     """Format a value of a risk, an attack or a loss: a share as a percentage, others in their unit."""
     from celosia.parts import is_share
 
@@ -394,7 +394,7 @@ def share(value: float) -> str:
     return written(value, percent=True)
 
 
-def number(value: Any) -> str:
+def number(value: object) -> str:
     """Format a number.
 
     >>> number(0.2), number(12918227.0), number(None), number(float("inf"))

@@ -50,7 +50,7 @@ def bars(
         for j, (name, values) in enumerate(series):
             value = values[i]
             width = 0.0 if value is None else max(1.0 if value > 0 else 0.0, room * value / most)
-            said = _formatted(value, percent=percent, language=language)
+            said = _number_text(value, percent=percent, language=language)
             top = y + (height - _ROW * len(series)) / 2 + _ROW * j
             rows.append(
                 f'<rect class="s{j + first}" x="{left}" y="{top + 3:.0f}" width="{width:.1f}" height="{_ROW - 6}" '
@@ -60,7 +60,7 @@ def bars(
         y += height + 10
     described = "; ".join(
         f"{label}: "
-        + ", ".join(f"{name} {_formatted(values[i], percent=percent, language=language)}" for name, values in series)
+        + ", ".join(f"{name} {_number_text(values[i], percent=percent, language=language)}" for name, values in series)
         for i, label in enumerate(labels)
     )
     picture = svg("".join(rows), (WIDTH, round(y + 4)), f"{title}. {described}")
@@ -96,7 +96,7 @@ def stacked_bars(
                     f'<text class="on-r{j}" {place} text-anchor="middle" dominant-baseline="central">{said}</text>'
                 )
             x += width
-        shown = ", ".join(f"{band} {_formatted(v, language=language)}" for band, v in zip(bands, shares, strict=True))
+        shown = ", ".join(f"{band} {_number_text(v, language=language)}" for band, v in zip(bands, shares, strict=True))
         spoken_rows.append(f"{name}: {shown}")
     height = len(rows) * row - 8
     picture = svg("".join(drawn), (WIDE, height), f"{title}. {'; '.join(spoken_rows)}")
@@ -229,7 +229,7 @@ def legend(names: Sequence[str], classes: str = "s") -> str:
     return f'<div class="legend" aria-hidden="true">{keys}</div>'
 
 
-def _formatted(value: float | None, *, percent: bool = True, language: str = "en") -> str:
+def _number_text(value: float | None, *, percent: bool = True, language: str = "en") -> str:
     return "…" if value is None else number(value, percent=percent, language=language)
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from babel import Locale
 
 LOCALES = {"en": "en_GB", "es": "es_ES", "ca": "ca_ES"}
 
@@ -17,12 +20,12 @@ class Formats:
         self.language = language
 
     @functools.cached_property
-    def _locale(self) -> Any:
+    def _locale(self) -> Locale:
         from babel import Locale
 
         return Locale.parse(LOCALES[self.language])
 
-    def num(self, value: Any, digits: int = 3) -> str:
+    def num(self, value: object, digits: int = 3) -> str:
         """Format a number: whole numbers in full, others with ``digits`` significant digits.
 
         >>> Formats("es").num(1234567), Formats("ca").num(0.123456), Formats("en").num(None)
@@ -37,7 +40,7 @@ class Formats:
         short = value if isinstance(value, int) or float(value).is_integer() else float(f"{value:.{digits}g}")
         return str(format_decimal(short, format="#,##0.##########", locale=self._locale))
 
-    def share(self, value: Any) -> str:
+    def share(self, value: object) -> str:
         """Format a share as a percentage, as :func:`number` does.
 
         >>> Formats("en").share(0.0512), Formats("es").share(0.0512), Formats("ca").share(None)
@@ -67,7 +70,7 @@ class Formats:
             else str(format_timedelta(dt.timedelta(seconds=seconds), threshold=1.2, locale=self._locale))
         )
 
-    def plural(self, forms: dict[str, str], n: int, **more: Any) -> str:
+    def plural(self, forms: dict[str, str], n: int, **more: object) -> str:
         """Return the form of a sentence for a number: ``{one = "{n} column", other = "{n} columns"}``."""
         form = forms.get(self._locale.plural_form(n)) or forms["other"]
         return form.format(n=self.num(n), **more)

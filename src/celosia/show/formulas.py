@@ -63,7 +63,7 @@ def _script(match: re.Match[str]) -> str:
 
 
 @functools.cache
-def _reader() -> Any:
+def _reader() -> _Formula:
     from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
     from pylatexenc.latexwalker import get_default_latex_context_db as known_macros
     from pylatexenc.macrospec import std_macro

@@ -33,7 +33,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Plane:
-    """Two axes and the room that they have in the picture."""
+    """Two axes, the size of the picture and its margins."""
 
     across: Axis
     up: Axis

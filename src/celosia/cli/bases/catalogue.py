@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from celosia.cli.bases.show import console, print_json, print_text
 from celosia.errors import UnknownName
 from celosia.parts import summary
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+    from celosia.parts import Part
 
 
 def print_parts(kind: str | None, name: str | None, *, schema: bool, json: bool) -> None:
@@ -53,7 +58,7 @@ def write_policy_schema(out: Path | None) -> None:
     print_text(f"Written to {out}. An editor reads it where the first line of a policy is: #:schema ./{out.name}")
 
 
-def _print_part(cls: Any) -> None:
+def _print_part(cls: type[Part]) -> None:
     import inspect
 
     from celosia.parts import measured_by, methods_read
@@ -76,14 +81,18 @@ def _print_part(cls: Any) -> None:
         out.print(f"  {field}: {info.description or ''} ({default_of(info)}{allowed_of(info)})")
 
 
-def unit_of(cls: Any) -> str:
-    """In which unit a measure gives its value, where it is one."""
-    if cls.kind in {"loss", "risk", "attack"} and isinstance(cls.bounded, bool):
+def unit_of(cls: type[Part]) -> str:
+    """Return the unit of the value of a measure; empty for other parts."""
+    from celosia.parts import Loss, Model, Threat
+
+    if issubclass(cls, Loss | Threat) and isinstance(cls.bounded, bool):
         return "a share of 1, shown as a percentage" if cls.bounded else "a number in its own unit"
-    return f"{cls.symbol}, {cls.direction} the bound" if cls.kind == "model" and isinstance(cls.direction, str) else ""
+    if issubclass(cls, Model) and isinstance(cls.direction, str):
+        return f"{cls.symbol}, {cls.direction} the bound"
+    return ""
 
 
-def default_of(info: Any) -> str:
+def default_of(info: FieldInfo) -> str:
     """Return the default of a parameter as a text."""
     if info.is_required():
         return "must be given"
@@ -97,7 +106,7 @@ def default_of(info: Any) -> str:
     return f"default {value}"
 
 
-def allowed_of(info: Any) -> str:
+def allowed_of(info: FieldInfo) -> str:
     """Return the bounds of a number, or the texts to choose from."""
     signs = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
     rules = [(rule, sign) for rule in info.metadata for sign in signs if hasattr(rule, sign)]

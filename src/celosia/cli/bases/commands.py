@@ -70,5 +70,5 @@ def engines_like(incomplete: str) -> list[str]:
     return [name for name in ENGINES if name.startswith(incomplete)]
 
 
-def _sentence(cls: Any) -> str:
+def _sentence(cls: type) -> str:
     return str(cls.__doc__ or "").strip().splitlines()[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
@@ -13,29 +12,18 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from celosia.cli.bases.commands import Command
-from celosia.cli.bases.options import (
-    ROLES,
-    WRITING,
-    Engine,
-    Identifiers,
-    Json,
-    Memory,
-    Person,
-    Quasi,
-    Query,
-    Sensitive,
-    Weight,
-)
+from celosia.cli.bases.options import parameters_of
+from celosia.cli.protect import FileOptions, protect_file
 from celosia.data.credentials import refuse_literal
-from celosia.parts import Credential, Part, grammar, marked_fields
+from celosia.parts import Credential, Method, Part, grammar, marked_fields
 from celosia.show.formulas import plain_docs
 
 
 def method_command(cls: type[Any]) -> Any:
     """Return the command of a method."""
-    alone = typer.Typer(add_completion=False)
-    alone.command(cls.name, help=_help(cls), cls=Command)(_command(cls))
-    return typer.main.get_command(alone)
+    single = typer.Typer(add_completion=False)
+    single.command(cls.name, help=_help(cls), cls=Command)(_command(cls))
+    return typer.main.get_command(single)
 
 
 def _help(cls: type[Part]) -> str:
@@ -43,63 +31,28 @@ def _help(cls: type[Part]) -> str:
     return "\n\n".join(" ".join(block.split()) for block in text.split("\n\n"))
 
 
-def _command(cls: type[Any]) -> Callable[..., None]:
+def _command(cls: type[Method]) -> Callable[..., None]:
     """Return a function whose signature has the options of the method and those of every file command."""
     fields = {_option_name(field): field for field in cls.model_fields}
 
     def command(**given: Any) -> None:
-        from celosia.cli.protect import protect_file
-
         for field in marked_fields(cls, Credential):
             refuse_literal(given.get(_option_name(field)), f"{cls.name}: {field}")
         values = {field: _value(given.pop(option)) for option, field in fields.items() if given.get(option) is not None}
-        protect_file(cls(**values), **{k: v for k, v in given.items() if k not in fields})
+        protect_file(cls(**values), FileOptions(**{name: given[name] for name in _TAKEN}))
 
     own = [
         inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(cls, field))
         for option, field in fields.items()
     ]
-    common = list(inspect.signature(_shape, eval_str=True).parameters.values())
-    everything = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (common[0], *own, *common[1:])]
+    everything = [_COMMON[0], *own, *_COMMON[1:]]
     command.__signature__ = inspect.Signature(everything)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in everything}
     return command
 
 
-def _shape(
-    source: Annotated[str, typer.Argument(help="The file, or a policy (.toml) that describes it.")],
-    out: Annotated[Path, typer.Option(help="Where the protected file goes.", rich_help_panel=WRITING)],
-    quasi: Quasi = None,
-    sensitive: Sensitive = None,
-    identifiers: Identifiers = None,
-    person: Person = None,
-    weight: Weight = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option(help="COLUMN=FILE or COLUMN=builder(…).", rich_help_panel=ROLES)
-    ] = None,
-    query: Query = None,
-    engine: Engine = None,
-    memory: Memory = None,
-    seed: Annotated[int | None, typer.Option(help="Seed, for tests only: a release needs none.")] = None,
-    keep_columns: Annotated[
-        str | None,
-        typer.Option(help="Columns that leave although they name somebody or have no role.", rich_help_panel=WRITING),
-    ] = None,
-    keep_order: Annotated[
-        bool,
-        typer.Option(
-            "--keep-order", help="Write the records in the order of the file, not shuffled.", rich_help_panel=WRITING
-        ),
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a file that is there already.", rich_help_panel=WRITING)
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Declare the options that every method command has."""
-
-
-_TAKEN = frozenset(inspect.signature(_shape).parameters)
+_COMMON = parameters_of(FileOptions)
+_TAKEN = frozenset(parameter.name for parameter in _COMMON)
 
 
 def _option_name(field: str) -> str:

@@ -17,7 +17,7 @@ class Methods(Group):
         return list(parts("method"))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of a method, or none while a shell completes a word."""
+        """Return the command of a method; None for an unknown name during shell completion."""
         from celosia.cli.bases.method_options import method_command
         from celosia.errors import UnknownName
         from celosia.parts import find

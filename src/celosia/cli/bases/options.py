@@ -1,9 +1,13 @@
-"""Shared by the commands: options of the same meaning, the exit code, lists of names."""
+"""Shared by the commands: common options, options declared as a dataclass, the exit code, lists of names."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -13,7 +17,7 @@ ROLES = "What the columns are"
 READING = "How it is read"
 WRITING = "What is written"
 """Headings in the help of a command."""
-_state: dict[str, Any] = {"code": 0}
+_state = {"code": 0}
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Details = Annotated[bool, typer.Option("--details", help="Print all that was measured, with what it means.")]
@@ -47,9 +51,44 @@ Weight = Annotated[str | None, _of(ROLES, "Column of sampling weights.")]
 Sign = Annotated[Path | None, typer.Option(help="A private key (see 'celosia key') that signs the certificate.")]
 
 
+def parameters_of(options: type[Any]) -> list[inspect.Parameter]:
+    """Return one keyword parameter per field of a dataclass of options, as typer reads them."""
+    types = get_type_hints(options, include_extras=True)
+    empty = inspect.Parameter.empty
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=empty if field.default is MISSING else field.default,
+            annotation=types[field.name],
+        )
+        for field in fields(options)
+    ]
+
+
+def expand_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command one option for each field of the dataclass that its parameter ``options`` takes."""
+    declared = inspect.signature(command, eval_str=True).parameters
+    cls = declared["options"].annotation
+    expanded = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, own in declared.items()
+        for parameter in (parameters_of(cls) if name == "options" else [own])
+    ]
+
+    @functools.wraps(command)
+    def call(**values: Any) -> None:
+        options = cls(**{field.name: values.pop(field.name) for field in fields(cls)})
+        command(options=options, **values)
+
+    call.__signature__ = inspect.Signature(expanded)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in expanded}
+    return call
+
+
 def exit_code() -> int:
     """Return the exit code that the last command set."""
-    return int(_state["code"])
+    return _state["code"]
 
 
 def end_with(code: int) -> None:

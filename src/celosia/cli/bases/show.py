@@ -12,7 +12,7 @@ from celosia.show.blocks import search_blocks
 from celosia.show.controls import CONTROL, visible
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderHook
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderHook
     from rich.segment import Segment
 
     from celosia.parts.progress import Progress
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class _VisibleText:
     """Renderable whose texts cannot control the terminal."""
 
-    def __init__(self, drawn: Any) -> None:
+    def __init__(self, drawn: RenderableType) -> None:
         self.drawn = drawn
 
-    def __rich_console__(self, console: Console, options: Any) -> Iterator[Segment]:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
         from rich.segment import Segment
 
         for segment in console.render(self.drawn, options):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -33,7 +34,7 @@ def query_text(sql: str) -> str:
         raise DataError(f"cannot read the query file {sql[1:]!r}.") from None
 
 
-def print_outcome(text: str, data: dict[str, Any], json: bool) -> None:
+def print_outcome(text: str, data: Mapping[str, object], json: bool) -> None:
     """Print a sentence about what was done, or its facts as JSON."""
     if json:
         show(data, json)
@@ -41,7 +42,7 @@ def print_outcome(text: str, data: dict[str, Any], json: bool) -> None:
         print_text(text)
 
 
-def show(data: dict[str, Any], json: bool) -> None:
+def show(data: Mapping[str, object], json: bool) -> None:
     """Print plain data, as JSON or one line per entry."""
     from celosia.cli.bases.show import print_json
     from celosia.release.evidence.plain_data import plain
@@ -54,5 +55,5 @@ def show(data: dict[str, Any], json: bool) -> None:
         print_text(f"{key}: {', '.join(map(str, items)) if isinstance(items, list) else items}")
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return " + ".join(map(str, value)) or "nothing" if isinstance(value, list) else str(value)

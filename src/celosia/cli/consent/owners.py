@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from celosia.cli.bases.options import Json
+from celosia.cli.bases.options import Json, expand_options
 from celosia.cli.bases.show import announcer, print_text
 from celosia.cli.consent.application import Inferences, Store, consent_app, print_outcome, show
 
@@ -81,35 +82,28 @@ def link(
     print_outcome(address, {"link": address, "hours": hours}, json)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """Options of the consent site."""
+
+    catalogue: Inferences
+    store: Store = "consent.db"
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1"
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8100
+    secure: Annotated[bool, typer.Option(help="Cookies for HTTPS only: set it behind a TLS proxy.")] = False
+    database: Annotated[str | None, typer.Option(help="URL of the database that answers requests.")] = None
+    out: Annotated[Path, typer.Option(help="Directory below which releases are written.")] = Path("publications")
+    organisation: Annotated[str, typer.Option(help="Organisation that keeps the choices, shown on every page.")] = ""
+    contact: Annotated[str, typer.Option(help="Contact for owners: a mail or web address, or a telephone number.")] = ""
+
+
 @consent_app.command()
-def serve(
-    catalogue: Inferences,
-    store: Store = "consent.db",
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8100,
-    secure: Annotated[bool, typer.Option(help="Cookies for HTTPS only: set it behind a TLS proxy.")] = False,
-    database: Annotated[str | None, typer.Option(help="URL of the database that answers requests.")] = None,
-    out: Annotated[Path, typer.Option(help="Directory below which releases are written.")] = Path("publications"),
-    organisation: Annotated[str, typer.Option(help="Organisation that keeps the choices, shown on every page.")] = "",
-    contact: Annotated[
-        str, typer.Option(help="Contact for owners: a mail or web address, or a telephone number.")
-    ] = "",
-) -> None:
+@expand_options
+def serve(options: ServeOptions) -> None:
     """Serve the pages of data owners and of the publisher."""
     from celosia.consent.commands import serve as run
 
-    run(
-        catalogue,
-        store,
-        host=host,
-        port=port,
-        announce=announcer("the consent pages are"),
-        secure=secure,
-        database=database,
-        out=out,
-        organisation=organisation,
-        contact=contact,
-    )
+    run(announce=announcer("the consent pages are"), **vars(options))
 
 
 @consent_app.command()
