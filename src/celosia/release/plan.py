@@ -188,6 +188,8 @@ def _outcome(method: Method, table: Table, stream: Stream) -> Outcome:
     outcome = method.apply(table, stream)
     if (outcome.table.family is table.family) == (method.rows == "new"):
         raise TypeError(f"{method.name} declares its rows as {method.rows!r}, but made others.")
+    if table.rows.flagged and set(method.overwrites(table.schema)) & set(table.rows.telling):
+        return replace(outcome, table=outcome.table.unmark_shown())
     return outcome
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.classes import STAR, Lineage, Rows
-from celosia.classes.rows import all_missing
+from celosia.classes.rows import all_missing, all_stars
 from celosia.data.engines.engine import RECORD, SUPPRESSED, Engine, as_text, unsigned
 from celosia.data.schema import Role, Schema
 from celosia.errors import DataError
@@ -255,6 +255,20 @@ class Table(Verbs, Asked):
             return self
         names = [name for name in self.engine.types(self.rows.frame) if name != SUPPRESSED]
         return self._with(self.engine.select(self.rows.frame, names))
+
+    def unmark_shown(self) -> Table:
+        """Take the mark from suppressed records in which a later step put values: they are judged as the file shows."""
+        names = self.rows.telling
+        if not (self.rows.flagged and names):
+            return self
+
+        def change(engine: Engine, frame: Any) -> Any:
+            import narwhals as nw
+
+            return engine.with_columns(frame, {SUPPRESSED: nw.col(SUPPRESSED) & all_stars(names)})
+
+        done = self._with(change(self.engine, self.rows.frame))
+        return done._followed(self, lambda lineage: lineage.then(names, change))
 
     def _starred(self, engine: Engine, frame: Any, blank: Sequence[str]) -> Any:
         """A frame with stars in the quasi-identifiers of the rows that ``HIT`` marks, and their mark."""

@@ -149,6 +149,9 @@ class FuzzyRecode(FuzzyCoding, Method):
             if not table.column(name).dtype.is_numeric():
                 raise DataError(f"fuzzy-recode: column {name!r} holds text or dates, but numbers are needed.")
         numbers = table.numeric(self.columns)
+        empty = [name for name, cells in zip(self.columns, numbers.T, strict=True) if np.isnan(cells).all()]
+        if empty:
+            raise DataError(f"fuzzy-recode: column {empty[0]!r} has no values: leave it out of columns.")
         for name in self.labels:
             if name not in self.columns or name in self.sets:
                 raise ParameterError(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from celosia.classes import STAR
 from celosia.data.schema import Kind
 from celosia.errors import DataError, ParameterError
 from celosia.hierarchy.ends import coarse_breaks, outer_ends
@@ -104,7 +106,8 @@ class Recode(PublishesEvidence, RowWise, Method):
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Recode the column."""
         if self.breaks is not None:
-            return self._cut(_numbers(table, self.column), list(self.breaks), self.outside == "open")
+            outcome = self._cut(_numbers(table, self.column), list(self.breaks), self.outside == "open")
+            return replace(outcome, table=_with_stars(outcome.table, table, self.column))
         if self.bins is not None:
             return self._cut(table, self._breaks(table), open_ended=False)
         values = table.classes.domain(self.column)
@@ -233,3 +236,19 @@ def _numbers(table: Table, name: str) -> Table:
     if table.polars_types()[name] != pl.String or table.schema[name].kind is not Kind.NUMERIC:
         return table
     return table.replace({name: canonical_numbers(table.column(name))})
+
+
+def _with_stars(recoded: Table, table: Table, name: str) -> Table:
+    """The recoded table with the suppressed cells of a column as they were."""
+    import polars as pl
+
+    if table.polars_types()[name] not in (pl.String, pl.Categorical, pl.Enum):
+        return recoded
+    was = table.column(name).cast(pl.String)
+    stars = was == STAR
+    if not stars.any():
+        return recoded
+    cells = pl.DataFrame({"is": recoded.column(name), "was": was}).select(
+        pl.when(pl.col("was") == STAR).then(pl.lit(STAR)).otherwise(pl.col("is")).alias(name)
+    )
+    return recoded.replace({name: cells[name]})

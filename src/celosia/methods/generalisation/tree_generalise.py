@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.classes import STAR
-from celosia.errors import ParameterError, RequirementError, SchemaError
+from celosia.errors import DataError, ParameterError, RequirementError, SchemaError
 from celosia.hierarchy.values import OneOf
 from celosia.parts import Column, Columns, Method, PersonUnit
 from celosia.table import Outcome
@@ -79,6 +79,8 @@ class TreeGeneralise(Method):
         from celosia.search.partition.tree_merge import merge
 
         kept = ~table.suppressed_mask()
+        if len(kept) and not kept.any():
+            raise DataError(f"{self.name}: every record is suppressed already: nothing is left to generalise.")
         leaf, nodes, names = self._tree(table, kept)
         need = self._need(table)[kept]
         person = table.schema.person
