@@ -25,6 +25,10 @@ def policy(folder: Path, frame: pl.DataFrame, schema: dict[str, Any], **more: An
     return celosia.Policy.of(facts | more)
 
 
+def replacing(folder: Path, frame: pl.DataFrame, schema: dict[str, Any], **more: Any) -> celosia.Policy:
+    return policy(folder, frame, schema, **more, output={"path": str(folder / "out.csv"), "overwrite": True})
+
+
 def people(**more: Any) -> pl.DataFrame:
     return pl.DataFrame({"sex": ["F", "M"] * (N // 2), "age": [20, 30, 40] * (N // 3), **more})
 
@@ -174,6 +178,83 @@ def test_a_copy_of_a_quasi_identifier_is_found_where_the_rows_are(tmp_path, chan
     for released, names in ((coarse, {"age"}), (coarse.batched("copy", change), {"age", "copy"})):
         seen = inspect(original, released, names, {})
         assert [each.column for each in seen if "follow from the quasi-identifier 'age'" in each.what] == ["copy"]
+
+
+SEXES = np.random.default_rng(3).choice(["F", "M"], 5 * N).tolist()
+
+
+@pytest.mark.parametrize(
+    "both",
+    [
+        [f"{sex}{age // 5}" for sex, age in zip(SEXES, AGES, strict=True)],
+        [age // 5 * 2 + (sex == "F") for sex, age in zip(SEXES, AGES, strict=True)],
+    ],
+)
+def test_a_column_that_two_quasi_identifiers_give_together_stops_the_release(tmp_path, both):
+    frame = pl.DataFrame({"sex": SEXES, "age": AGES, "both": both})
+    schema = {"quasi": ["sex", "age"], "insensitive": ["both"]}
+    steps = [{"use": "recode", "column": "age", "breaks": [40]}]
+    with pytest.raises(GuardError, match=r"column 'both': .* follow from .* together, more finely than they are"):
+        celosia.run(policy(tmp_path, frame, schema, step=steps))
+
+
+def test_a_code_of_a_sensitive_column_that_was_changed_stops_the_release(tmp_path):
+    ills = np.random.default_rng(4).choice(["flu", "cold", "none"], 5 * N).tolist()
+    codes = {"flu": 1, "cold": 2, "none": 3}
+    frame = pl.DataFrame({"sex": SEXES, "ill": ills, "code": [codes[ill] for ill in ills], "other": AGES})
+    schema = {"quasi": ["sex"], "sensitive": ["ill"], "insensitive": ["code", "other"]}
+    noisy = [{"use": "pram", "columns": ["ill"], "diagonal": 0.5}]
+    with pytest.raises(
+        GuardError, match=r"column 'code': .* follow from the column 'ill'.* change it in the"
+    ) as stopped:
+        celosia.run(policy(tmp_path, frame, schema, step=noisy))
+    assert "other" not in str(stopped.value)
+    assert celosia.run(policy(tmp_path, frame, schema, step=[])).table.names, "as exact as the column itself"
+
+
+def test_numbers_near_to_a_coarser_column_are_named(tmp_path):
+    near = [age + i % 3 for i, age in enumerate(AGES)]
+    frame = pl.DataFrame({"age": AGES, "near": near, "other": [i * i % 31 for i in range(5 * N)]})
+    schema = {"quasi": ["age"], "insensitive": ["near", "other"]}
+    step = [{"use": "recode", "column": "age", "breaks": [40]}]
+    guard = celosia.run(policy(tmp_path, frame, schema, step=step)).certificate["guard"]
+    assert [each["column"] for each in guard if "keep the order of 'age'" in each["what"]] == ["near"]
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize("person", [None, "who"])
+def test_a_synthesis_that_repeats_its_input_stops_the_release(tmp_path, engine, person):
+    rng = np.random.default_rng(4)
+    frame = pl.DataFrame(
+        {
+            "who": np.arange(4 * N),
+            "age": rng.integers(20, 80, 4 * N),
+            "years": rng.integers(0, 30, 4 * N),
+            "ill": rng.choice(["flu", "cold", "none"], 4 * N),
+        }
+    )
+    schema = {"quasi": ["age", "years"], "sensitive": ["ill"], **({"person": person} if person else {})}
+    learnt = {"step": [{"use": "sequential-trees", "leaf": 1}], "run": {"engine": engine}}
+    with pytest.raises(GuardError, match=r"records hold together .* only one person .* larger leaves") as stopped:
+        celosia.run(replacing(tmp_path, frame, schema, **learnt))
+    column = str(stopped.value).split("column '")[1].split("'")[0]
+    acknowledged = {"guard": {"acknowledge": {column: "what a test needs"}}}
+    guard = celosia.run(replacing(tmp_path, frame, schema, **learnt, **acknowledged)).certificate["guard"]
+    assert any("(records)" in each["what"] for each in guard)
+    for method in ({"use": "sequential-trees"}, {"use": "gaussian-copula", "smoothing": "none"}):
+        guard = celosia.run(replacing(tmp_path, frame, schema, step=[method])).certificate["guard"]
+        assert not any("(records)" in each["what"] for each in guard)
+
+
+def test_records_that_other_people_have_too_are_no_copies(tmp_path):
+    """In a small domain a synthesis repeats unique records as other people would."""
+    rng = np.random.default_rng(5)
+    values = {name: rng.integers(0, 6, 4 * N) for name in ("a", "b", "c")}
+    schema = {"quasi": ["a", "b"], "sensitive": ["c"]}
+    for leaf in (5, 50):
+        step = [{"use": "sequential-trees", "leaf": leaf}]
+        guard = celosia.run(replacing(tmp_path, pl.DataFrame(values), schema, step=step)).certificate["guard"]
+        assert not any("(records)" in each["what"] for each in guard)
 
 
 IDENTIFYING = [

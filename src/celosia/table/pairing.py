@@ -95,6 +95,12 @@ def is_wide(table: Table, name: str) -> bool:
     return _number_tolerances(table, name)[1] > 1
 
 
+def number_unit(table: Table, name: str) -> float:
+    """Return the last decimal of a column, or a millionth of its range without decimals."""
+    half, share = _number_tolerances(table, name)
+    return 2 * half or 2 * share
+
+
 def _number_tolerances(table: Table, name: str) -> tuple[float, float]:
     """Half a unit of the last decimal of a column, and a millionth of its range."""
     import narwhals as nw

@@ -21,6 +21,7 @@ from celosia.proposals.recognition.patterns import Pattern, recognise, recognise
 from celosia.proposals.recognition.traces import NAMES, traces_in
 from celosia.release.evidence.certificate import GuardEntry
 from celosia.release.output.column_profile import ONLY_NAMES, TRIED, Seen, rare_afar, rows_of, seen
+from celosia.release.output.copies import count_copies
 from celosia.table.pairing import is_wide, paired_counts, positions, same_numbers
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ TOGETHER = 0.2
 DEVIATING, FINER = 0.05, 5
 """A column follows from a quasi-identifier if at most this share of its cells deviates, and at least so many times as
 many deviate from what the released quasi-identifier predicts."""
+CLOSE = 0.02
+"""Numbers keep the order of others if at most this share of the variance of their ranks is not explained."""
+MOST_PAIRS, SAMPLED = 100, 20_000
+"""More pairs of quasi-identifiers are not tried, and in a sample of about so many records."""
 PUBLIC_NAME = 20
 """A name in a value that so many records hold is told only: a school or a station is named after somebody."""
 MOSTLY = 0.5
@@ -72,7 +77,7 @@ class Sighting:
     acknowledged: str = ""
     """Why the owner lets it leave; empty while nobody has said so."""
     unit: str = "cells"
-    """What is counted: cells, names of columns, or labels."""
+    """What is counted: cells, records, names of columns, or labels."""
 
     @property
     def stops(self) -> bool:
@@ -109,6 +114,7 @@ def inspect(
     """
     look = _Look(original, released, frozenset(overwritten), frozenset(formal))
     seen = [sight for name in released.names for sight in look.column(name)]
+    seen += look.copied_records()
     seen += _in_texts_about_columns(released)
     return tuple(replace(sighting, acknowledged=acknowledge.get(sighting.column, "")) for sighting in seen)
 
@@ -371,67 +377,137 @@ class _Look:
         telling = [bool(rare_values.intersection(_parts(label))) for label in labelled[name].to_list()]
         return int(labelled[ROWS].filter(pl.Series(telling, dtype=pl.Boolean)).sum())
 
+    def copied_records(self) -> Iterator[Sighting]:
+        """Synthetic records most of which repeat a record that only one person of the original has."""
+        copies = count_copies(self.original, self.released, self.formal)
+        if copies is None or not copies.are_many:
+            return
+        names = [name for name in self.released.names if name not in self.formal]
+        column = max(names, key=lambda name: len(self.released.tally(name)))
+        advice = "the synthesis repeats its input: use larger leaves or strata, fewer columns, or smoothing"
+        what = "together with the other columns a record that only one person of the original has"
+        yield Sighting(column, what, copies.records, copies.of, certain=True, advice=advice, unit="records")
+
     def _derived(self, name: str, filled: int) -> Iterator[Sighting]:
-        """A column that follows from a quasi-identifier but for a few cells, and shows it more finely than released."""
+        """A column that follows from what steps changed but for a few cells, and shows it more finely than released."""
         released, original = self.released, self.original
         if released.schema[name].roles != {Role.INSENSITIVE} or released.family is not original.family:
             return
-        quasi = [key for key in released.schema.quasi if key in self.overwritten and key in original.schema]
-        if not quasi or len(original) < SMALL_FILE:
+        if len(original) < SMALL_FILE:
             return
         kept = name not in self.overwritten or (self._has_tolerance(name) and self._own(name) >= NEARLY_ALL * filled)
         source = original if kept else released
-        for key in quasi:
-            if len(original.classes.domain(key)) > MOSTLY * original.classes.total:
-                continue  # hardly two people share a value: it predicts every column
-            filled_cells, deviating = self._count_deviations(original, key, source, name)
-            if filled_cells < MOSTLY * len(original) or deviating > DEVIATING * filled_cells:
+        shown = released if name not in self.overwritten else source
+        for keys in self._predictors(name):
+            filled_cells, deviating = self._count_deviations(original, keys, source, name)
+            if filled_cells < MOSTLY * self._records(keys) or deviating > DEVIATING * filled_cells:
                 continue
-            _, left_open = self._count_deviations(
-                released, key, released if name not in self.overwritten else source, name
-            )
+            _, left_open = self._count_deviations(released, keys, shown, name)
             if left_open > FINER * deviating:
-                what = f"values that follow from the quasi-identifier {key!r}, more finely than it is released"
-                yield Sighting(name, what, filled, filled, certain=True, advice="declare it quasi, or leave it out")
+                role = "quasi-identifier" if keys[0] in released.schema.quasi else "column"
+                from_them = f"the {role} {keys[0]!r}" if len(keys) == 1 else f"{keys[0]!r} and {keys[1]!r} together"
+                released_as = "it is" if len(keys) == 1 else "they are"
+                what = f"values that follow from {from_them}, more finely than {released_as} released"
+                advice = "declare it quasi" if role == "quasi-identifier" else "change it in the same way"
+                yield Sighting(name, what, filled, filled, certain=True, advice=f"{advice}, or leave it out")
                 return
+        for key in self._close_numbers(name):
+            what = f"numbers that keep the order of {key!r}, more finely than it is released"
+            yield Sighting(name, what, filled, filled, certain=False, advice="declare it quasi, or leave it out")
 
-    def _count_deviations(self, whose: Table, key: str, source: Table, name: str) -> tuple[int, int]:
-        """Count filled cells of records that share their value of ``key``, and those that deviate from the majority.
+    def _close_numbers(self, name: str) -> Iterator[str]:
+        """Changed columns of numbers whose order a column of numbers keeps, and that the release shows less finely."""
+        from celosia.kernels.statistics.rank_order import explained_order
 
-        The majority is that of the other records with the same value: a record does not predict itself.
+        original, released = self.original, self.released
+        if name in self.overwritten or original.memory() is None or released.memory() is None:
+            return
+        rows = positions(original, released)
+        step = max(1, len(rows) // SAMPLED)
+        schema = released.schema
+        for key in (*schema.quasi, *schema.sensitive):
+            if key == name or key not in self.overwritten or key not in original.schema:
+                continue
+            if not (original.column(key).dtype.is_numeric() and original.column(name).dtype.is_numeric()):
+                continue
+            cells = released.column(name).gather_every(step)
+            own = 1 - explained_order(original.column(key)[rows[::step]], cells)
+            if own <= CLOSE and 1 - explained_order(released.column(key).gather_every(step), cells) > FINER * own:
+                yield key
+
+    def _predictors(self, name: str) -> Iterator[list[str]]:
+        """Quasi-identifiers and sensitive columns that steps changed, each alone, then with another quasi-identifier.
+
+        Not those of which hardly two people share a value: they predict every column. Pairs where rows are in memory.
+        """
+        schema, original = self.released.schema, self.original
+        quasi = [key for key in schema.quasi if key in original.schema and key != name]
+        changed = [key for key in (*quasi, *schema.sensitive) if key in self.overwritten and key in original.schema]
+        alone = [key for key in changed if key != name and self._is_shared(key)]
+        yield from ([key] for key in alone)
+        if original.memory() is not None and self.released.memory() is not None:
+            pairs = [[key, other] for key in alone for other in quasi if other != key and self._is_shared(other)]
+            different = {frozenset(pair): pair for pair in reversed(pairs)}
+            yield from (pair for pair in reversed(different.values()) if len(different) <= MOST_PAIRS)
+
+    def _records(self, keys: list[str]) -> int:
+        """How many records of the original are compared."""
+        step = 1 if len(keys) == 1 else max(1, len(self.released) // SAMPLED)
+        return len(self.original) // step
+
+    def _is_shared(self, key: str) -> bool:
+        """Whether the values of a column are few enough for several people to have each."""
+        original = self.original
+
+        def count() -> int:
+            if original.memory() is None and original.afar(key):
+                return len(original)
+            return len(original.tally(key))
+
+        return bool(original.cached(("guard values", key), count) <= MOSTLY * original.classes.total)
+
+    def _count_deviations(self, whose: Table, keys: list[str], source: Table, name: str) -> tuple[int, int]:
+        """Count filled cells of records that share their values of ``keys``, and those that deviate from the majority.
+
+        The majority is that of the other records with the same values: a record does not predict itself.
         """
         import narwhals as nw
         import polars as pl
 
-        columns = nw.col(key).alias("key"), nw.col(name).alias("cell"), nw.col(ROWS)
-        counted = nw.from_native(self._joint_counts(whose, key, source, name)).select(*columns)
-        counted = counted.filter(~nw.col("cell").is_null())
+        names = [f"key {place}" for place in range(len(keys))]
+        columns = [nw.col(key).alias(alias) for key, alias in zip(keys, names, strict=True)]
+        joint = nw.from_native(self._joint_counts(whose, keys, source, name))
+        counted = joint.select(*columns, nw.col(name).alias("cell"), nw.col(ROWS)).filter(~nw.col("cell").is_null())
         if counted.collect_schema()["cell"] in (nw.String, nw.Categorical, nw.Enum):
             counted = counted.filter(nw.col("cell").cast(nw.String) != "*")
-        held = counted.group_by("key").agg(nw.col(ROWS).sum().alias("all"), nw.col(ROWS).max().alias("top"))
+        held = counted.group_by(*names).agg(nw.col(ROWS).sum().alias("all"), nw.col(ROWS).max().alias("top"))
         agree = nw.when(2 * nw.col("top") > nw.col("all") + 1).then(nw.col("top")).otherwise(0)
         sums = held.filter(nw.col("all") > 1).select(nw.col("all").sum(), agree.sum().alias("agree")).to_native()
         filled_cells, predicted = (sums if isinstance(sums, pl.DataFrame) else whose.engine.collect(sums)).row(0)
         return int(filled_cells or 0), int(filled_cells or 0) - int(predicted or 0)
 
-    def _joint_counts(self, whose: Table, key: str, source: Table, name: str) -> Any:
-        """Combinations of a column of one table and a column of another, paired by record, with their rows."""
+    def _joint_counts(self, whose: Table, keys: list[str], source: Table, name: str) -> Any:
+        """Combinations of columns of one table and a column of another, paired by record, with their rows."""
         import narwhals as nw
         import polars as pl
 
         if whose.memory() is not None and source.memory() is not None:
-            rows = positions(self.original, self.released)
-            sides = ((whose, key), (source, name))
-            columns = [side.column(n) if side is self.released else side.column(n)[rows] for side, n in sides]
-            return pl.DataFrame(columns).group_by(key, name).agg(pl.len().alias(ROWS))
+            step = 1 if len(keys) == 1 else max(1, len(self.released) // SAMPLED)  # there may be many pairs
+            rows = positions(self.original, self.released)[::step]
+            sides = (*((whose, key) for key in keys), (source, name))
+            columns = [
+                side.column(n).gather_every(step) if side is self.released else side.column(n)[rows]
+                for side, n in sides
+            ]
+            return pl.DataFrame(columns).group_by(*keys, name).agg(pl.len().alias(ROWS))
         if whose is source and not (whose.schema.person or whose.afar(name)):
-            counted = whose.count([key, name], rows_only=True)
+            counted = whose.count([*keys, name], rows_only=True)
             return counted.cells.with_columns(pl.Series(ROWS, counted.rows))
         if whose is source:
-            return whose.engine.histogram(whose.rows.frame, [key, name])
-        keys, cells = (nw.from_native(table.identified().rows.frame) for table in (whose, source))
-        paired = keys.select(RECORD, key).join(cells.select(RECORD, name), on=[RECORD], how="inner")
-        return whose.engine.histogram(paired.to_native(), [key, name])
+            return whose.engine.histogram(whose.rows.frame, [*keys, name])
+        before, cells = (nw.from_native(table.identified().rows.frame) for table in (whose, source))
+        paired = before.select(RECORD, *keys).join(cells.select(RECORD, name), on=[RECORD], how="inner")
+        return whose.engine.histogram(paired.to_native(), [*keys, name])
 
     def _with_quasi(self, name: str, filled: int) -> Iterator[Sighting]:
         """A column that is declared harmless, and singles records out together with the quasi-identifiers."""
