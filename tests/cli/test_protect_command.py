@@ -67,7 +67,7 @@ def test_columns_and_order_are_kept_when_asked(data, capsys):
     assert safe["age"].to_list() == list(range(20, 20 + N))
     told = json.loads(capsys.readouterr().out)
     assert told["left_out"] == ["name"]
-    assert told["kept"][0] == {"column": "pid", "what": "person", "values of the original": "all"}
+    assert told["kept"][0] == {"column": "pid", "what": "person", "values_of_original": "all"}
     protect(data, "round", "--columns", "pay", "--base", "100", *ROLES, "--keep-columns", "pid")
     assert "Kept on purpose: pid (person); values of the original: all." in capsys.readouterr().out
 
