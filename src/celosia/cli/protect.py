@@ -106,9 +106,13 @@ def protect_file(method: Method, options: FileOptions) -> None:
         acknowledge=policy.guard.acknowledge if policy else None,
     )
     leaving = written.leaving
-    outcome = {"files": written.files, "left_out": list(leaving.left_out), "kept": [kept.spec() for kept in leaving.kept]}
-    outcome["guard"] = [sighting.entry().spec() for sighting in leaving.sightings]
-    entry = {**protected.history[-1], **outcome}
+    entry = {
+        **protected.history[-1],
+        "files": written.files,
+        "left_out": list(leaving.left_out),
+        "kept": [kept.spec() for kept in leaving.kept],
+        "guard": [sighting.entry().spec() for sighting in leaving.sightings],
+    }
     if options.json:
         print_json(entry)
         return
