@@ -13,7 +13,7 @@ from collections import Counter
 
 import pytest
 
-from celosia.consent.sql.elements import DIALECTS, normalised
+from celosia.consent.sql.elements import DIALECTS, normalise
 from celosia.consent.sql.lineage import elements
 from celosia.errors import DataError
 
@@ -88,9 +88,9 @@ def test_deep_and_long_queries_are_read_or_refused():
 
 def test_a_quoted_name_is_not_a_list_of_names():
     """The cache of activations compares normalised texts: a name with a comma in it must stay one name."""
-    assert normalised('SELECT "a, b" FROM t') != normalised("SELECT a, b FROM t")
-    assert normalised('SELECT "LEVEL" FROM t', "oracle") != normalised("SELECT LEVEL FROM t", "oracle")
-    assert normalised("select  A from T -- note") == normalised("SELECT a FROM t")
+    assert normalise('SELECT "a, b" FROM t') != normalise("SELECT a, b FROM t")
+    assert normalise('SELECT "LEVEL" FROM t', "oracle") != normalise("SELECT LEVEL FROM t", "oracle")
+    assert normalise("select  A from T -- note") == normalise("SELECT a FROM t")
 
 
 def test_a_table_is_described_under_its_own_name_first():
@@ -116,7 +116,7 @@ def watch(event, args):
     if written or loaded or event.startswith(BANNED):
         events.append(event + (" " + args[0] if loaded else ""))
 sys.addaudithook(watch)
-from celosia.consent.sql.elements import normalised
+from celosia.consent.sql.elements import normalise
 from celosia.consent.sql.lineage import elements
 from celosia.errors import DataError
 read = refused = 0
@@ -125,7 +125,7 @@ for dialect, sql, columns in json.load(sys.stdin):
         exec(sql)
         continue
     try:
-        elements(sql, dialect, columns), normalised(sql, dialect)
+        elements(sql, dialect, columns), normalise(sql, dialect)
         read += 1
     except DataError:
         refused += 1

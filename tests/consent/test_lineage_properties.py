@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from celosia.consent.sql.conditions import fixed
-from celosia.consent.sql.elements import parsed
+from celosia.consent.sql.conditions import fixed_columns
+from celosia.consent.sql.elements import parse_query
 from celosia.consent.sql.lineage import elements
 
 TABLES = {"t": "abcd", "u": "abcd", "v": "abce"}
@@ -226,8 +226,10 @@ CONDITIONS = st.recursive(
 
 
 def claimed(condition):
-    tree = parsed(f"SELECT 1 FROM t WHERE {condition}", "sqlite")
-    return {key[-1]: {int(n) for n in literals} for key, (_, literals) in fixed(tree.args["where"].this).items()}
+    tree = parse_query(f"SELECT 1 FROM t WHERE {condition}", "sqlite")
+    return {
+        key[-1]: {int(n) for n in literals} for key, (_, literals) in fixed_columns(tree.args["where"].this).items()
+    }
 
 
 @settings(max_examples=400, deadline=None)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from celosia.consent.owners.tables import tables
 from celosia.consent.publication.result import dialect_of
-from celosia.consent.sql.elements import Columns, Elements, parsed, same_table
-from celosia.consent.sql.relations import LOST
-from celosia.data.allowed import refuse_constructions, refuse_escaped
+from celosia.consent.sql.elements import Columns, Elements, parse_query, same_table
+from celosia.consent.sql.relations import UNRESOLVED
 from celosia.data.credentials import address
+from celosia.data.pure_functions import refuse_constructions, refuse_escaped
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def refuse_derived(source: str | pl.DataFrame, sql: str, dialect: str, ruled: It
     ``ruled`` are the tables that rules name: no WITH query may have the name of one.
     """
     refuse_escaped(sql)
-    tree = parsed(sql, dialect)
+    tree = parse_query(sql, dialect)
     if isinstance(source, str):
         refuse_constructions(tree)
     ruled = {name.rpartition(".")[2].casefold() for name in ruled}
@@ -100,7 +100,9 @@ def refuse_derived(source: str | pl.DataFrame, sql: str, dialect: str, ruled: It
 
 def refuse_unlisted(query: Elements, columns: Columns) -> None:
     """Refuse a column that its table is not known to have: the database may read the name as something else."""
-    used = query.fields.union(*(output.direct for output in query.outputs), {(LOST, name) for name in query.lost})
+    used = query.fields.union(
+        *(output.direct for output in query.outputs), {(UNRESOLVED, name) for name in query.unresolved}
+    )
     for table, field in sorted(used):
         listed = {c.casefold() for name, fields in columns.items() if same_table(name, table) for c in fields}
         if field not in listed:
@@ -173,10 +175,10 @@ def _first_column(url: str, query: str) -> list[str]:
         return [row[0] for row in scan(url, query=query).frame.fetchall()]
     import sqlalchemy as sa
 
-    from celosia.data.io.database import connected
+    from celosia.data.io.database import create_engine
 
     with address(url) as plain:
-        engine = connected(plain, read_only=True)
+        engine = create_engine(plain, read_only=True)
         try:
             with engine.connect() as connection:
                 return [str(name) for name in connection.execute(sa.text(query)).scalars()]
@@ -198,9 +200,9 @@ def _called(table: exp.Table) -> str:
 def _postgres_kinds(url: str, read: list[exp.Table], ruled: Collection[str]) -> Iterator[tuple[str, str]]:
     import sqlalchemy as sa
 
-    from celosia.data.io.database import connected
+    from celosia.data.io.database import create_engine
 
-    engine = connected(url, read_only=True)
+    engine = create_engine(url, read_only=True)
     try:
         with engine.connect() as connection:
             for table in read:

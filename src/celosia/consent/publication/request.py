@@ -34,12 +34,12 @@ from celosia.consent.publication.result import (
 from celosia.consent.publication.revealing import refuse_computed_owner, refuse_revealed
 from celosia.consent.rules.matching import Activations, Match, active, completed, unreadable
 from celosia.consent.rules.rules import Catalogue
-from celosia.consent.sql.elements import ANY, Columns, Elements, normalised
+from celosia.consent.sql.elements import ANY, Columns, Elements, normalise
 from celosia.consent.sql.lineage import elements
 from celosia.data.engines.fingerprint import fingerprint
 from celosia.errors import DataError, RequirementError
 from celosia.parts import build
-from celosia.release.output.columns import Leaving, arranged, releasable
+from celosia.release.output.columns import OutputTable, order_records, select_output
 from celosia.release.policy.sections import refuse_seed
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
@@ -205,7 +205,7 @@ def refuse_uncheckable(catalogue: Catalogue, query: Elements) -> None:
 
 def query_digest(request: Request, source: str | pl.DataFrame) -> str:
     """Short hash of the normalised query, for the audit trail: the query itself may hold values."""
-    text = normalised(request.sql, request.dialect or dialect_of(source))
+    text = normalise(request.sql, request.dialect or dialect_of(source))
     return f"query {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
@@ -268,7 +268,7 @@ def carried_out(
     _check(protected)
     tell("measuring", 0.7)
     before, measured = _measured(request, table, marks, protected, stream) if request.measure else ({}, {})
-    leaving = releasable(
+    leaving = select_output(
         table, protected.table, (), keeping="acknowledge", acknowledge=request.acknowledge, changed=table.schema.quasi
     )
     released, rows = _released(leaving, stream)
@@ -278,7 +278,7 @@ def carried_out(
         seed=seed,
         rows=rows,
         dialect=dialect,
-        query=normalised(request.sql, dialect),
+        query=normalise(request.sql, dialect),
         input=fingerprint(frame.lazy()).hex(),
         catalogue=catalogue.digest(),
         preferences=used,
@@ -436,9 +436,9 @@ def _majority(original: Table, protected: Table) -> dict[str, float]:
     }
 
 
-def _released(leaving: Leaving, stream: Stream) -> tuple[Table, NDArray[np.int64]]:
+def _released(leaving: OutputTable, stream: Stream) -> tuple[Table, NDArray[np.int64]]:
     """What may leave, in random order, and where each of its records was."""
-    shuffled = arranged(leaving, "shuffled", stream)
+    shuffled = order_records(leaving, "shuffled", stream)
     engine, frame = shuffled.engine, shuffled.rows.frame
     return read(engine.collect(engine.select(frame, shuffled.names)), shuffled.schema), engine.ids(frame)
 

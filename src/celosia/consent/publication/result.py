@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from celosia.consent.sql.elements import ANY, Columns, Elements, parsed, same_table
-from celosia.data.allowed import refuse_escaped
-from celosia.data.credentials import is_reference, resolved
+from celosia.consent.sql.elements import ANY, Columns, Elements, parse_query, same_table
+from celosia.data.credentials import is_reference, resolve_reference
+from celosia.data.pure_functions import refuse_escaped
 from celosia.data.quiet import silence
 from celosia.data.schema import Schema
-from celosia.errors import DataError, ParameterError, UnknownName, explained
+from celosia.errors import DataError, ParameterError, UnknownName, explain_failures
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +49,7 @@ def with_owner(sql: str, owner: str, dialect: str, query: Elements) -> tuple[str
         raise UnknownName.of(
             "owner column", owner, [o.name for o in query.outputs], "Give it as table.field to add it."
         )
-    tree = parsed(sql, dialect).copy()
+    tree = parse_query(sql, dialect).copy()
     if not isinstance(tree, exp.Select) or tree.args.get("group") or tree.args.get("distinct") or _sums_up(tree):
         raise DataError(
             "the rows of the query have no single owner (it groups, merges or unites rows); name the owner in it."
@@ -76,17 +76,17 @@ def known_columns(source: str | pl.DataFrame | None, sql: str, dialect: str) -> 
         return {}
     from sqlglot import exp
 
-    from celosia.data.io.database import described
+    from celosia.data.io.database import table_columns
 
-    names = {".".join(part.name for part in table.parts) for table in parsed(sql, dialect).find_all(exp.Table)}
-    return described(source, sorted(name for name in names if name))
+    names = {".".join(part.name for part in table.parts) for table in parse_query(sql, dialect).find_all(exp.Table)}
+    return table_columns(source, sorted(name for name in names if name))
 
 
 def dialect_of(source: str | pl.DataFrame) -> str:
     """The dialect of a database; PostgreSQL's when the result is already there."""
     if not isinstance(source, str):
         return "postgres"
-    name = resolved(source).split(":", 1)[0].split("+", 1)[0]
+    name = resolve_reference(source).split(":", 1)[0].split("+", 1)[0]
     if name not in DIALECT_OF:
         url = source if is_reference(source) else f"a {name!r} URL"
         raise ParameterError(f"state the dialect of the query: it does not follow from {url}.")
@@ -101,8 +101,8 @@ def written(sql: str, dialect: str, native: str) -> str:
     """
     refuse_escaped(sql)
     with silence():
-        text = parsed(sql, dialect).sql(dialect=native, comments=False, normalize_functions=False)
-        again = parsed(text, native).sql(dialect=native, comments=False, normalize_functions=False)
+        text = parse_query(sql, dialect).sql(dialect=native, comments=False, normalize_functions=False)
+        again = parse_query(text, native).sql(dialect=native, comments=False, normalize_functions=False)
     if text != again:
         raise DataError(f"the query cannot be written in {native} SQL without a change. Write it plainer.")
     return text
@@ -119,7 +119,7 @@ def fetched(source: str | pl.DataFrame, sql: str) -> pl.DataFrame:
     from celosia.data.io.database import scan
 
     scanned = scan(source, query=sql).frame
-    with explained():
+    with explain_failures():
         frame: pl.DataFrame = scanned.pl() if hasattr(scanned, "pl") else scanned.collect()
     if not len(frame):
         raise DataError("the query has no records.")

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from celosia.consent.rules.matching import Match, names_field
-from celosia.consent.sql.elements import Columns, Elements, Field, parsed, same_table
+from celosia.consent.sql.elements import Columns, Elements, Field, parse_query, same_table
 from celosia.errors import DataError, RequirementError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def refuse_revealed(
         fields = ruled | {f for f in candidates if f[1] in {v.casefold() for m in matched for v in m.values}}
         if not fields:
             continue
-        _refuse_others(query, own, fields, inference, parsed(sql, dialect), columns)
+        _refuse_others(query, own, fields, inference, parse_query(sql, dialect), columns)
         if excluded:  # the rows of those who block it are left out, whatever they show
             continue
         shown = {field for output in query.outputs if output.exact for field in output.same}

@@ -94,10 +94,10 @@ def write_xml(catalogue: Catalogue) -> str:
 
 def save(catalogue: Catalogue, path: Path) -> None:
     """Write a catalogue in the form that the name of the file asks for, whole or not at all."""
-    from celosia.data.io.atomic import replaced
+    from celosia.data.io.atomic import replace_file
 
     text = write_xml(catalogue) if path.suffix.lower() == ".xml" else write_toml(catalogue)
-    with replaced(path) as draft:
+    with replace_file(path) as draft:
         draft.write_text(text, encoding="utf-8")
 
 

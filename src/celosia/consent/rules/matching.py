@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia import __version__
 from celosia.consent.rules.rules import Catalogue, Rule, Value
-from celosia.consent.sql.elements import ANY, Columns, Elements, Field, Output, normalised, same_table
+from celosia.consent.sql.elements import ANY, Columns, Elements, Field, Output, normalise, same_table
 from celosia.consent.sql.lineage import elements
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ class Activations:
 
     def of(self, sql: str, dialect: str = "postgres") -> tuple[Elements, tuple[Match, ...]]:
         """The elements of a query and its matches, before any data are read."""
-        key = hashlib.sha256(f"{self._digest}{normalised(sql, dialect)}".encode()).hexdigest()
+        key = hashlib.sha256(f"{self._digest}{normalise(sql, dialect)}".encode()).hexdigest()
         if key in self._matched:
             self.hits += 1
             return self._matched[key]

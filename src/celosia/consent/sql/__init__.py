@@ -1,1 +1,1 @@
-"""What a query of the past says about columns and values."""
+"""Tables, fields and constants that a SQL query uses, read from its text."""

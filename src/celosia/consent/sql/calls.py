@@ -1,17 +1,17 @@
-"""Calls that are more than a function of columns: methods of a column, and functions that hide a query in a text."""
+"""Calls that are not plain functions of columns: methods of a column, and functions whose argument is a query text."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from celosia.consent.sql.relations import Frame, Trace, merged
+from celosia.consent.sql.relations import Frame, Trace, merge
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-# Functions that run a query, or read a table, which a text names.
+# Functions that run a query, or read a table, named in a text argument.
 HIDING = frozenset(
     {
         *(
@@ -34,18 +34,18 @@ METHODS = frozenset({"value", "query", "exist", "nodes"})
 
 
 def refuse_hidden(tree: exp.Query, dialect: str) -> None:
-    """Refuse a query inside a text: its fields would be missed."""
+    """Raise if a text argument holds a query or a table name: its fields cannot be traced."""
     from sqlglot import exp
 
     for call in tree.find_all(exp.Anonymous):
         name = call.name.casefold()
-        alone = not isinstance(call.parent, exp.Dot)
-        if name in HIDING or (name == "query" and dialect == "duckdb" and alone):
+        is_unqualified = not isinstance(call.parent, exp.Dot)
+        if name in HIDING or (name == "query" and dialect == "duckdb" and is_unqualified):
             raise DataError(f"{call.name} hides a query or a table in a text, whose fields cannot be traced.")
 
 
-def method(node: exp.Expr, frame: Frame) -> Trace | None:
-    """The column before the name of a method, as in ``t.doc.value('/x', 'int')``; None when there is none."""
+def method_column(node: exp.Expr, frame: Frame) -> Trace | None:
+    """Return the trace of the column in a method call such as ``t.doc.value('/x', 'int')``; None for others."""
     from sqlglot import exp
 
     if not (isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func)):
@@ -58,10 +58,14 @@ def method(node: exp.Expr, frame: Frame) -> Trace | None:
     if not isinstance(left, exp.Identifier):
         return None
     names.insert(0, left.name.casefold())
-    word = node.expression.name
-    own = frame.dialect == "tsql" and (word.casefold() in METHODS or re.match("ST[A-Z][a-z]", word) is not None)
+    called = node.expression.name
+    is_known_method = frame.dialect == "tsql" and (
+        called.casefold() in METHODS or re.match("ST[A-Z][a-z]", called) is not None
+    )
     is_column = any(source.relation.has(names[0]) for source in frame.sources)
-    behind = len(names) > 1 and any(source.answers(names[:1]) for at in frame.around() for source in at.sources)
-    if not (own or is_column or behind):
+    has_table = len(names) > 1 and any(
+        source.is_named(names[:1]) for scope in frame.scopes() for source in scope.sources
+    )
+    if not (is_known_method or is_column or has_table):
         return None
-    return merged(trace for _, trace in frame.find(names)).changed()
+    return merge(trace for _, trace in frame.resolve(names)).derivation()

@@ -1,4 +1,4 @@
-"""What a condition says about every row that meets it: fields fixed to constants, rows that must exist elsewhere."""
+"""Facts that hold in every row that meets a condition: constant fields, equal columns, rows required elsewhere."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 Fixed = dict[tuple[str, ...], tuple["exp.Column", frozenset[str]]]
-"""By the name of a column as it is written: the column and the constants it may have."""
+"""Column and its possible constants, by the name of the column as written (its parts in lower case)."""
 
 
-def parts(condition: exp.Expr, *, holds: bool = True) -> Iterator[tuple[exp.Expr, bool]]:
-    """The parts of a condition that all hold (or all fail) when it does: taken apart at AND, at OR under NOT."""
+def conjuncts(condition: exp.Expr, *, holds: bool = True) -> Iterator[tuple[exp.Expr, bool]]:
+    """Split a condition at AND (at OR under NOT) into parts, each with whether it holds or fails in every row."""
     from sqlglot import exp
 
     todo = [(condition, holds)]
@@ -34,40 +34,40 @@ def parts(condition: exp.Expr, *, holds: bool = True) -> Iterator[tuple[exp.Expr
             yield at, positive
 
 
-def fixed(condition: exp.Expr, *, holds: bool = True) -> Fixed:
-    """Columns that a condition fixes: ``c = 1``, ``c IN (1, 2)``, ``c = 1 OR c = 2``, ``(b, c) = (1, 2)``, ``c``."""
+def fixed_columns(condition: exp.Expr, *, holds: bool = True) -> Fixed:
+    """Return columns and constants of ``c = 1``, ``c IN (1, 2)``, ``c = 1 OR c = 2``, ``(b, c) = (1, 2)``, ``c``."""
     from sqlglot import exp
 
     literals: Fixed = {}
-    for part, positive in parts(condition, holds=holds):
+    for part, positive in conjuncts(condition, holds=holds):
         if isinstance(part, exp.Or | exp.And):
-            pairs = _in_every(part, holds=positive)
+            pairs = _fixed_in_all(part, holds=positive)
         else:
-            pairs = list(_pairs(part, holds=positive))
+            pairs = list(_fixed_pairs(part, holds=positive))
         for column, literal in pairs:
             key = tuple(p.name.casefold() for p in column.parts)
             literals[key] = (column, literals.get(key, (column, frozenset()))[1] | {literal})
     return literals
 
 
-def _in_every(choice: exp.Connector, *, holds: bool) -> list[tuple[exp.Column, str]]:
-    """What every branch of a choice fixes."""
+def _fixed_in_all(choice: exp.Connector, *, holds: bool) -> list[tuple[exp.Column, str]]:
+    """Return the columns that every branch of an OR fixes, with each constant."""
     branches, todo = [], [choice.unnest()]
     while todo:
         at = todo.pop()
         if isinstance(at, type(choice)):
             todo += [at.left.unnest(), at.right.unnest()]
         else:
-            branches.append(fixed(at, holds=holds))
+            branches.append(fixed_columns(at, holds=holds))
     shared = set.intersection(*(set(branch) for branch in branches))
     return [(branch[key][0], literal) for branch in branches for key in shared for literal in branch[key][1]]
 
 
-def required(condition: exp.Expr) -> Iterator[exp.Expr]:
-    """Sub-selects in which every row must find a row: ``EXISTS (…)``, ``IN (SELECT …)``, ``= ANY (SELECT …)``."""
+def required_queries(condition: exp.Expr) -> Iterator[exp.Expr]:
+    """Iterate over the sub-selects that must give a row: ``EXISTS (…)``, ``IN (SELECT …)``, ``= ANY (SELECT …)``."""
     from sqlglot import exp
 
-    for part, positive in parts(condition):
+    for part, positive in conjuncts(condition):
         query: Any = None
         if positive and isinstance(part, exp.Exists):
             query = part.this
@@ -79,19 +79,19 @@ def required(condition: exp.Expr) -> Iterator[exp.Expr]:
             yield query.unnest()
 
 
-def equated(condition: exp.Expr) -> Iterator[tuple[exp.Column, exp.Column]]:
-    """Pairs of columns that are equal in every row."""
+def equal_columns(condition: exp.Expr) -> Iterator[tuple[exp.Column, exp.Column]]:
+    """Iterate over the pairs of columns that are equal in every row."""
     from sqlglot import exp
 
-    for part, positive in parts(condition):
+    for part, positive in conjuncts(condition):
         if positive and isinstance(part, exp.EQ | exp.NullSafeEQ):
-            left, right = bare(part.left), bare(part.right)
+            left, right = unwrap(part.left), unwrap(part.right)
             if isinstance(left, exp.Column) and isinstance(right, exp.Column):
                 yield left, right
 
 
-def bare(node: exp.Expr) -> exp.Expr:
-    """Without parentheses, casts and collations: they change how a value is written, not which one it is."""
+def unwrap(node: exp.Expr) -> exp.Expr:
+    """Strip parentheses, casts and collations, which change how a value is written but not the value."""
     from sqlglot import exp
 
     while isinstance(node, exp.Paren | exp.Cast | exp.Collate):
@@ -100,19 +100,19 @@ def bare(node: exp.Expr) -> exp.Expr:
 
 
 def constant(value: exp.Expr) -> str | None:
-    """The text of a constant, also behind a cast, a date function or a minus sign; None when it is not one."""
+    """Return the text of a constant, also under a cast, a date function or a minus sign; None if it is none."""
     from sqlglot import exp
 
-    value = bare(value)
+    value = unwrap(value)
     if isinstance(value, exp.Convert):
-        value = bare(value.expression)
+        value = unwrap(value.expression)
     if isinstance(value, exp.StrToDate | exp.StrToTime):
         return _date(value)
     if isinstance(value, exp.Date | exp.Timestamp | exp.DateStrToDate | exp.TsOrDsToDate):
         others = [arg for key, arg in value.args.items() if key != "this" and isinstance(arg, exp.Expr | list) and arg]
-        value = bare(value.this) if isinstance(value.this, exp.Expr) and not others else value
-    if isinstance(value, exp.Neg) and isinstance(bare(value.this), exp.Literal):
-        return plain_literal("-" + bare(value.this).name)
+        value = unwrap(value.this) if isinstance(value.this, exp.Expr) and not others else value
+    if isinstance(value, exp.Neg) and isinstance(unwrap(value.this), exp.Literal):
+        return plain_literal("-" + unwrap(value.this).name)
     if isinstance(value, exp.Introducer):
         value = value.expression
     if isinstance(value, exp.Boolean):
@@ -123,7 +123,7 @@ def constant(value: exp.Expr) -> str | None:
 
 
 def _date(value: exp.Expr) -> str | None:
-    """A date that is written with its format, as ``2019-12-31``; with the time when there is one."""
+    """Return the ISO form of a date that is written with its format; the time is included unless it is midnight."""
     from datetime import datetime
 
     from sqlglot import exp
@@ -140,37 +140,37 @@ def _date(value: exp.Expr) -> str | None:
     return moment.date().isoformat() if moment.time() == datetime.min.time() else moment.isoformat(" ")
 
 
-def _pairs(part: exp.Expr, *, holds: bool) -> Iterator[tuple[exp.Column, str]]:
-    """Column and constant of one comparison."""
+def _fixed_pairs(part: exp.Expr, *, holds: bool) -> Iterator[tuple[exp.Column, str]]:
+    """Iterate over the columns and constants that one comparison fixes."""
     from sqlglot import exp
 
     if isinstance(part, exp.Column):  # a truth value by itself
         yield part, plain_literal(holds)
     elif isinstance(part, (exp.EQ | exp.NullSafeEQ) if holds else (exp.NEQ | exp.NullSafeNEQ)):
-        yield from _equal(part.left, part.right)
-        yield from _equal(part.right, part.left)
+        yield from _equal_pairs(part.left, part.right)
+        yield from _equal_pairs(part.right, part.left)
     elif holds and isinstance(part, exp.Like) and not set(part.expression.name) & set("%_\\"):
-        yield from _equal(part.this, part.expression)
+        yield from _equal_pairs(part.this, part.expression)
     elif holds and isinstance(part, exp.In):
         array = part.args.get("unnest")
         members = array.expressions[0].expressions if isinstance(array, exp.Unnest) else part.expressions
         for member in members:
             for row in member.expressions if isinstance(member, exp.Values) else [member]:
-                yield from _equal(part.this, row)
+                yield from _equal_pairs(part.this, row)
 
 
-def _equal(left_side: exp.Expr, right_side: exp.Expr) -> Iterator[tuple[exp.Column, str]]:
-    """A column and a constant that are equal; rows member by member, ``ANY`` of a list each."""
+def _equal_pairs(left_side: exp.Expr, right_side: exp.Expr) -> Iterator[tuple[exp.Column, str]]:
+    """Iterate over the pairs of column and constant of an equality; tuples by position, ``ANY`` by member."""
     from sqlglot import exp
 
-    column, value = bare(left_side), bare(right_side)
+    column, value = unwrap(left_side), unwrap(right_side)
     if isinstance(value, exp.Tuple) and not isinstance(column, exp.Tuple) and len(value.expressions) == 1:
-        value = bare(value.expressions[0])
+        value = unwrap(value.expressions[0])
     if isinstance(column, exp.Tuple) and isinstance(value, exp.Tuple):
         for left, right in zip(column.expressions, value.expressions, strict=False):
-            yield from _equal(left, right)
+            yield from _equal_pairs(left, right)
     elif isinstance(column, exp.Column) and not isinstance(column.this, exp.Star):
-        array = bare(value.this) if isinstance(value, exp.Any) else None
+        array = unwrap(value.this) if isinstance(value, exp.Any) else None
         for member in array.expressions if isinstance(array, exp.Array | exp.Tuple) else [value]:
             literal = constant(member)
             if literal is not None:

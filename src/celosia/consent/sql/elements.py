@@ -1,6 +1,6 @@
-"""What a query touches: tables, fields and constants, read from its text. Nothing is ever run.
+"""Tables, fields and constants that a query uses, read from its text. The query is never run.
 
-Names are compared without regard to case, and a table with or without its schema is the same table.
+Names are case-insensitive, and a table name matches with or without its schema.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 ANY = "*"
-"""A field name that stands for every field of its table: ``SELECT *`` from a table that is not described."""
-LONGEST = 100_000
-MOST_WILDCARDS = 4
-"""Of a pattern, one after the other counted once: a database tries every way to place them."""
+"""Field name for all fields of a table whose columns are not known, as in ``SELECT *``."""
+MAX_CHARACTERS = 100_000
+MAX_WILDCARDS = 4
+"""Wildcards of a LIKE pattern (a run counts once): the time of a match is exponential in them."""
 DIALECTS = ("oracle", "postgres", "mysql", "sqlite", "tsql", "duckdb", "snowflake", "bigquery")
 
 Field = tuple[str, str]
 """A table and one of its fields, in lower case."""
 Columns = Mapping[str, Sequence[str]]
-"""The columns of each table of a database, as far as they are known."""
+"""Known columns of each table of a database."""
 
 
 @dataclass(frozen=True)
 class Constant:
-    """A field that a query fixes to a constant: all rows of the result, or of a branch of it, share it."""
+    """Constant to which a query fixes a field, in all rows of the result or in those of one branch (UNION, OR)."""
 
     table: str
     field: str
@@ -41,24 +41,24 @@ class Constant:
 
 @dataclass(frozen=True)
 class Output:
-    """A column of the result and the fields that it is made of.
+    """Column of the result and the fields from which it is computed.
 
-    ``linked`` are fields of other tables by which the table of the column was looked up: the name of a province
-    comes from the table of provinces, but tells the province code of the enrolment it was joined to.
+    ``linked`` are fields of other tables by which the table of the column was joined: the name of a province
+    comes from the table of provinces, but discloses the province code of the enrolment it was add_join to.
     """
 
     name: str
     direct: frozenset[Field]
     linked: frozenset[Field] = frozenset()
     same: frozenset[Field] = frozenset()
-    """The fields that the column shows unchanged."""
+    """Fields that the column may show unchanged."""
     exact: bool = False
-    """Whether it shows one of these fields in every row: it is nowhere computed or constant."""
+    """Whether every row shows one of the fields in ``same``, never a computed or constant value."""
 
 
 @dataclass(frozen=True)
 class Elements:
-    """Tables, fields and constants of a query, and what each column of its result is made of."""
+    """Tables, fields and constants of a query, and the origin of each column of its result."""
 
     tables: frozenset[str]
     fields: frozenset[Field]
@@ -69,20 +69,20 @@ class Elements:
     equal: frozenset[frozenset[Field]] = frozenset()
     """Pairs of fields that an equality of the query joins."""
     decisive: frozenset[Field] = frozenset()
-    """Fields that decide which rows, or how many, are in the result or meet each other, other than by a key join.
+    """Fields that decide which rows, or how many, are in the result or are joined, other than by a key join.
 
-    Any column may show their values, even a constant: ``SELECT card, 'D1' FROM person WHERE district = 'D1'``.
+    Any column may disclose their values, even a constant: ``SELECT card, 'D1' FROM person WHERE district = 'D1'``.
     """
     filtering: frozenset[Field] = frozenset()
-    """Fields that decide only by a condition on one row of their table, in the outermost WHERE clause."""
+    """Fields that decide rows only by a condition on one row of their table, in the outermost WHERE clause."""
     across: frozenset[tuple[frozenset[Field], frozenset[Field]]] = frozenset()
-    """Fields of window functions and aggregates, each with the fields by which the rows are divided."""
-    lost: frozenset[str] = frozenset()
-    """Names of columns that no table of the query is known to have."""
+    """Fields of each window function or aggregate, with the fields by which it groups the rows."""
+    unresolved: frozenset[str] = frozenset()
+    """Names of columns that cannot be resolved to a table of the query."""
 
 
-def parsed(sql: str, dialect: str = "postgres") -> exp.Query:
-    """Parse one query; refuse anything that is not a question."""
+def parse_query(sql: str, dialect: str = "postgres") -> exp.Query:
+    """Parse one query; raise for anything but a plain SELECT."""
     try:
         import sqlglot
         from sqlglot import exp
@@ -93,8 +93,8 @@ def parsed(sql: str, dialect: str = "postgres") -> exp.Query:
         raise MissingExtra.of("reading SQL", "db") from None
     if dialect not in DIALECTS:
         raise ParameterError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
-    if len(sql) > LONGEST:
-        raise DataError(f"the query has {len(sql)} characters; at most {LONGEST} are read.")
+    if len(sql) > MAX_CHARACTERS:
+        raise DataError(f"the query has {len(sql)} characters; at most {MAX_CHARACTERS} are read.")
     try:
         with silence():
             trees = sqlglot.parse(sql, read=dialect)
@@ -108,34 +108,34 @@ def parsed(sql: str, dialect: str = "postgres") -> exp.Query:
     while isinstance(tree, exp.Subquery) and not any(value for key, value in tree.args.items() if key != "this"):
         tree = tree.this
     if not isinstance(tree, exp.Query):
-        word = tree.name if isinstance(tree, exp.Command) else tree.key
-        raise DataError(f"only a SELECT can be published, not {word.upper()}. Give the question by itself.")
+        statement = tree.name if isinstance(tree, exp.Command) else tree.key
+        raise DataError(f"only a SELECT can be published, not {statement.upper()}. Give the question by itself.")
     if tree.find(exp.Into, exp.DML, exp.DDL, exp.Drop, exp.Lock) is not None:
         raise DataError("the query changes or locks data. Only a plain SELECT can be published.")
-    if any(len(re.findall("%+", like.expression.name)) > MOST_WILDCARDS for like in tree.find_all(exp.Like, exp.ILike)):
+    if any(len(re.findall("%+", like.expression.name)) > MAX_WILDCARDS for like in tree.find_all(exp.Like, exp.ILike)):
         raise DataError(
-            f"a pattern of LIKE has more than {MOST_WILDCARDS} wildcards: for some texts it would take for ever. "
+            f"a pattern of LIKE has more than {MAX_WILDCARDS} wildcards: for some texts it would take for ever. "
             "Write it with fewer, or as several patterns with AND."
         )
     return tree
 
 
-def normalised(sql: str, dialect: str = "postgres") -> str:
-    """The query in one spelling: spaces, comments and the case of names do not matter, constants and quotes do.
+def normalise(sql: str, dialect: str = "postgres") -> str:
+    """Return the query in canonical spelling: spaces, comments and the case of names are unified, constants are not.
 
-    >>> normalised("select A from T -- note") == normalised("SELECT a FROM t")
+    >>> normalise("select A from T -- note") == normalise("SELECT a FROM t")
     True
     """
     from sqlglot import exp
 
-    tree = parsed(sql, dialect)
+    tree = parse_query(sql, dialect)
     for name in tree.find_all(exp.Identifier):
         name.set("this", name.name.casefold())
     return f"{dialect}: {tree.sql(dialect=dialect, comments=False)}"
 
 
 def plain_literal(value: object) -> str:
-    """A constant as text, so that ``'1'``, ``1`` and ``1.0`` are equal.
+    """Return a constant as text, so that ``'1'``, ``1`` and ``1.0`` are equal.
 
     >>> plain_literal("1"), plain_literal(1.0), plain_literal("A"), plain_literal(True)
     ('1', '1', 'A', '1')
@@ -151,7 +151,7 @@ def plain_literal(value: object) -> str:
 
 
 def same_table(name: str, other: str) -> bool:
-    """Whether two table names mean the same table, one of them perhaps without its schema.
+    """Return whether two names denote the same table; one of them may lack its schema.
 
     >>> same_table("ucr.MA_MATRICULA", "ma_matricula"), same_table("a.t", "b.t")
     (True, False)

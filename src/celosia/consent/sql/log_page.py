@@ -1,4 +1,4 @@
-"""The statistics of a log of queries for people: tables with bars, and a page with charts."""
+"""Statistics of a query log for people: tables with bars in the terminal, and an HTML page with charts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WIDTH, MOST = 24, 20
 
 
 def blocks(facts: LogFacts, most: int = MOST) -> list[Block]:
-    """Tables, fields, and fields that are published together, each with how many queries use it.
+    """Return tables of the most used tables, fields and pairs of fields, with the number of queries of each.
 
     >>> from celosia.consent.sql.query_log import log_facts
     >>> shown = blocks(log_facts(["SELECT a FROM t", "SELECT a, b FROM t", "SELECT c FROM u"]))
@@ -35,8 +35,8 @@ def blocks(facts: LogFacts, most: int = MOST) -> list[Block]:
 
 
 def write(facts: LogFacts, path: Path) -> None:
-    """Write a page with the charts and the tables; it opens offline."""
-    from celosia.data.io.atomic import replaced
+    """Write an HTML page with the charts and the tables; it needs no network."""
+    from celosia.data.io.atomic import replace_file
     from celosia.release.report.environment import templates
     from celosia.show.charts import bars
 
@@ -51,7 +51,7 @@ def write(facts: LogFacts, path: Path) -> None:
     html = template.render(
         heading="What past queries asked for", code="en", facts=facts, charts=charts, blocks=blocks(facts, 500)
     )
-    with replaced(path) as draft:
+    with replace_file(path) as draft:
         draft.write_text(html, encoding="utf-8")
 
 

@@ -1,30 +1,32 @@
-"""Statistics of a log of past queries: which tables and fields are asked for, and how often."""
+"""Statistics of a log of past queries: how often each table and field is used."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from celosia.consent.sql.elements import ANY, Columns
 from celosia.consent.sql.lineage import elements
 from celosia.errors import DataError
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class LogFacts:
-    """How many queries use each table and each field; ``unread`` are those that could not be read."""
+    """Number of queries that use each table and each field; ``unread`` counts those that could not be parsed."""
 
     queries: int
     unread: int
     tables: tuple[tuple[str, int], ...]
     fields: tuple[tuple[str, int], ...]
     together: tuple[tuple[str, str, int], ...]
-    """Pairs of output fields that are published together, most frequent first."""
+    """Pairs of fields in the same result, most frequent first."""
 
-    def data(self) -> dict[str, Any]:
-        """As plain data."""
+    def data(self) -> dict[str, object]:
+        """Return the statistics as plain data for JSON."""
         return {
             "queries": self.queries,
             "unread": self.unread,
@@ -35,7 +37,7 @@ class LogFacts:
 
 
 def log_facts(queries: Iterable[str], dialect: str = "postgres", columns: Columns | None = None) -> LogFacts:
-    """Count tables and fields over a log; a query that cannot be read is counted, not repeated.
+    """Count tables and fields over a log; a query that cannot be parsed is counted as unread.
 
     >>> facts = log_facts(["SELECT a FROM t", "SELECT a, b FROM t WHERE c = 1", "DROP TABLE t"])
     >>> facts.tables, facts.fields[0], facts.unread
@@ -56,16 +58,16 @@ def log_facts(queries: Iterable[str], dialect: str = "postgres", columns: Column
         fields.update(f"{t}.{f}" for t, f in touched.fields if f != ANY)
         shown = sorted({f"{t}.{f}" for output in touched.outputs for t, f in output.direct if f != ANY})
         pairs.update((a, b) for i, a in enumerate(shown) for b in shown[i + 1 :])
-    together = tuple((a, b, n) for (a, b), n in _ranked(pairs)[:50])
-    return LogFacts(total, unread, tuple(_ranked(tables)), tuple(_ranked(fields)), together)
+    together = tuple((a, b, n) for (a, b), n in _by_frequency(pairs)[:50])
+    return LogFacts(total, unread, tuple(_by_frequency(tables)), tuple(_by_frequency(fields)), together)
 
 
 def split_log(text: str) -> list[str]:
-    """The queries of a text: separated by semicolons at the end of a line, or by empty lines."""
+    """Split a text into queries, at semicolons that end a line and at empty lines."""
     import re
 
     return [part.strip() for part in re.split(r";\s*(?:\n|$)|\n\s*\n", text) if part.strip()]
 
 
-def _ranked(counter: Counter[Any]) -> list[tuple[Any, int]]:
+def _by_frequency(counter: Counter[T]) -> list[tuple[T, int]]:
     return sorted(counter.items(), key=lambda item: (-item[1], str(item[0])))

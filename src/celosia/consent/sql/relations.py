@@ -1,4 +1,4 @@
-"""What the columns of a table, a sub-select or a function are made of, and which of them a name means."""
+"""Origin of the columns of tables, sub-selects and functions, and resolution of column names in nested queries."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from celosia.consent.sql.elements import ANY, DIALECTS, Constant, Field
 
 Fields = frozenset[Field]
 NONE: Fields = frozenset()
-LOST = ""
-"""The table of a field that no table of a query can have."""
+UNRESOLVED = ""
+"""Table name of fields that cannot be resolved to a table."""
 
-# What a query may name without a table; a table that is known to have such a column goes first.
+# Pseudo-columns; a table that is known to have a column of such a name takes precedence.
 _ORACLE = (
     "rownum rowid level sysdate systimestamp user uid connect_by_isleaf connect_by_iscycle nextval currval ora_rowscn"
 )
@@ -22,7 +22,7 @@ PSEUDO = {
     "tsql": frozenset({"user", "system_user"}),
     "snowflake": frozenset({"level", "nextval"}),
 }
-# Where a name may mean a column of the result: bare, or inside an expression.
+# Dialects in which a name in a clause may mean a column of the result: on its own, or inside an expression.
 EVERYWHERE = frozenset(DIALECTS)
 LENIENT = EVERYWHERE - {"oracle", "postgres", "tsql"}
 BARE = {"order": EVERYWHERE, "group": LENIENT | {"postgres"}}
@@ -34,27 +34,27 @@ INSIDE = {
     "where": frozenset({"sqlite", "duckdb", "snowflake"}),
     "select": frozenset({"duckdb", "snowflake"}),
 }
-# Where the name of a table alone means its whole row.
+# Dialects in which the name of a table alone means its whole row.
 ROWS = frozenset({"postgres", "duckdb", "bigquery"})
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Where a value comes from; ``same`` are the fields that it is, unchanged."""
+    """Origin of a value (see :class:`Output`): ``same`` are the fields that it may show unchanged."""
 
     direct: Fields = NONE
     linked: Fields = NONE
     same: Fields = NONE
     exact: bool = False
-    """Whether it is one of the fields in ``same`` in every row; not so where a branch computes it."""
+    """Whether it shows one of the fields in ``same`` in every row, never a computed or constant value."""
 
-    def changed(self) -> Trace:
-        """The trace of something made from it."""
+    def derivation(self) -> Trace:
+        """Return the trace of a value that is computed from this one."""
         return Trace(self.direct, self.linked)
 
 
-def merged(traces: Iterable[Trace]) -> Trace:
-    """The trace of what may be any of several values."""
+def merge(traces: Iterable[Trace]) -> Trace:
+    """Return the trace of a value that may be any of several."""
     alternatives = list(traces)
     return Trace(
         frozenset().union(*(t.direct for t in alternatives)),
@@ -64,17 +64,17 @@ def merged(traces: Iterable[Trace]) -> Trace:
     )
 
 
-def plain(table: str, name: str) -> Trace:
-    """A field of a base table as it is."""
+def base_field(table: str, name: str) -> Trace:
+    """Return the trace of an unchanged field of a base table."""
     own = frozenset({(table, name)})
     return Trace(own, same=own, exact=True)
 
 
 @dataclass(frozen=True)
 class Relation:
-    """Columns in order, the constants that all its rows share, and the fields that were needed to make it.
+    """Columns in order, the constants that all rows share, and the fields that were read to compute it.
 
-    A column called ``*`` stands for further columns whose names are not known.
+    A column called ``*`` stands for any number of columns whose names are not known.
     """
 
     columns: tuple[tuple[str, Trace], ...] = ()
@@ -82,38 +82,38 @@ class Relation:
     touched: Fields = NONE
 
     def has(self, name: str) -> bool | None:
-        """Whether there is a column of this name; None when that is not known."""
+        """Return whether there is a column of this name; None if that is not known."""
         if any(column_name.casefold() == name for column_name, _ in self.columns):
             return True
         return None if any(column_name == ANY for column_name, _ in self.columns) else False
 
     def column(self, name: str) -> Trace:
-        """The trace of a column by its name, in lower case."""
+        """Return the trace of a column by its name in lower case."""
         named = [trace for column_name, trace in self.columns if column_name.casefold() == name and column_name != ANY]
         if named:
-            return merged(named)
-        return merged(_named(trace, name) for column_name, trace in self.columns if column_name == ANY)
+            return merge(named)
+        return merge(_replace_star(trace, name) for column_name, trace in self.columns if column_name == ANY)
 
     def whole(self) -> Trace:
-        """The trace of a row."""
-        return merged(trace for _, trace in self.columns).changed()
+        """Return the trace of a whole row."""
+        return merge(trace for _, trace in self.columns).derivation()
 
-    def renamed(self, names: Sequence[str]) -> Relation:
-        """With the column names of an alias; after an unknown number of columns a name may mean any."""
+    def rename(self, names: Sequence[str]) -> Relation:
+        """Rename the columns as an alias lists them; behind ``*`` a name may mean any column."""
         if not names:
             return self
         sure = next((i for i, (column_name, _) in enumerate(self.columns) if column_name == ANY), len(self.columns))
         first = [(name, trace) for name, (_, trace) in zip(names, self.columns[:sure], strict=False)]
         rest = self.columns[len(first) :]
-        unsure = merged(trace for _, trace in rest).changed()
+        unsure = merge(trace for _, trace in rest).derivation()
         later = [(name, unsure) for name in names[len(first) :]]
         if later and not any(name == ANY for _, name in unsure.direct):
-            rest = ()  # a function: its columns are those that were named
+            rest = ()  # a function without known columns has exactly those of its alias
         return Relation((*first, *later, *rest), self.constants, self.touched)
 
 
-def _named(trace: Trace, name: str) -> Trace:
-    """A column of unknown origin under a name: a field of each table that was taken as a whole."""
+def _replace_star(trace: Trace, name: str) -> Trace:
+    """Return the trace of a named column among those of ``*``: that field of each of its tables."""
     return Trace(
         frozenset((t, name if f == ANY else f) for t, f in trace.direct),
         trace.linked,
@@ -124,114 +124,114 @@ def _named(trace: Trace, name: str) -> Trace:
 
 @dataclass(eq=False)
 class Source:
-    """A table, sub-select or function of a FROM clause under the names that may stand before its columns."""
+    """Table, sub-select or function of a FROM clause, with the names that may qualify its columns."""
 
     names: tuple[str, ...]
     relation: Relation
     table: str | None = None
-    renamed: bool = True
-    """Whether it has an alias; the name of a table can also be the name of one of its columns."""
-    shown: bool = True
-    """Whether its columns are seen outside its own join condition."""
-    counted: bool = True
-    """Whether the rows of the result have rows of it: not so after an anti-join."""
+    has_alias: bool = True
+    """Whether it has an alias. Without one, the name of a table can also be that of one of its columns."""
+    visible: bool = True
+    """Whether its columns can be named outside its join condition (not after a semi-join or anti-join)."""
+    in_result: bool = True
+    """Whether rows of it contribute to the result (not after an anti-join)."""
 
-    def answers(self, prefix: Sequence[str]) -> bool:
-        """Whether a prefix means this source."""
+    def is_named(self, prefix: Sequence[str]) -> bool:
+        """Return whether a prefix such as ``schema.table`` denotes this source."""
         return bool(prefix) and self.names[-len(prefix) :] == tuple(prefix)
 
     def column(self, name: str) -> Trace:
-        """A column by its name; a field that the description of its table lacks may have been added since."""
+        """Return the trace of a column; an unknown name may be a field that is newer than the schema."""
         if self.table is not None and self.relation.has(name) is False:
-            return plain(self.table, name)
+            return base_field(self.table, name)
         return self.relation.column(name)
 
     def row(self) -> Trace:
-        """The row as a whole; of a table that was not renamed perhaps the column of that name."""
+        """Return the trace of the whole row; without an alias the name may also mean the column of that name."""
         whole = self.relation.whole()
-        if self.table is None or self.renamed or self.relation.has(self.names[-1]) is False:
+        if self.table is None or self.has_alias or self.relation.has(self.names[-1]) is False:
             return whole
-        return merged([whole, plain(self.table, self.names[-1])])
+        return merge([whole, base_field(self.table, self.names[-1])])
 
 
-Found = list[tuple[Source | None, Trace]]
+Meanings = list[tuple[Source | None, Trace]]
 
 
 @dataclass(eq=False)
 class Frame:
-    """The names that a query sees: its sources, the columns of its result, and what the queries around it see."""
+    """Scope of a query: its sources, the aliases of its result, and the scopes of the enclosing queries."""
 
     parent: Frame | None
     ctes: dict[str, Relation]
     dialect: str
     sources: list[Source] = field(default_factory=list)
     aliases: dict[str, Trace] = field(default_factory=dict)
-    joined: dict[str, Trace] = field(default_factory=dict)
-    """Columns that ``USING`` made one."""
+    using_columns: dict[str, Trace] = field(default_factory=dict)
+    """Columns that ``USING`` or a natural join merged."""
     windows: dict[str, Trace] = field(default_factory=dict)
-    tree: bool = False
-    """Whether it walks a tree with ``CONNECT BY``."""
+    is_hierarchical: bool = False
+    """Whether it has ``CONNECT BY``."""
     touched: set[Field] = field(default_factory=set)
 
-    def around(self) -> Iterator[Frame]:
-        """The frame and those around it, from the inside out."""
-        at: Frame | None = self
-        while at is not None:
-            yield at
-            at = at.parent
+    def scopes(self) -> Iterator[Frame]:
+        """Iterate over this frame and its enclosing frames, innermost first."""
+        scope: Frame | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
 
-    def find(self, parts: Sequence[str], clause: str = "", *, bare: bool = False, quoted: bool = False) -> Found:
-        """What a column name may mean: pairs of source and trace, one unless that cannot be told."""
+    def resolve(self, parts: Sequence[str], clause: str = "", *, bare: bool = False, quoted: bool = False) -> Meanings:
+        """Resolve a column name to pairs of source and trace: several if the name is ambiguous."""
         pseudo = not quoted and parts[-1] in PSEUDO.get(self.dialect, ())
         if self.dialect == "snowflake" and parts[-1] == "level":
-            pseudo &= any(at.tree for at in self.around())
+            pseudo &= any(scope.is_hierarchical for scope in self.scopes())
         if len(parts) > 1:
-            return self._prefixed(parts, clause, pseudo=pseudo)
-        for at in self.around():
-            meanings = at.here(parts[0], clause if at is self else "", bare=bare, sure=pseudo)
+            return self._resolve_qualified(parts, clause, pseudo=pseudo)
+        for scope in self.scopes():
+            meanings = scope.resolve_local(parts[0], clause if scope is self else "", bare=bare, pseudo=pseudo)
             if meanings:
                 return meanings
-        return [] if pseudo else self._unknown(parts[0])
+        return [] if pseudo else self._resolve_unknown(parts[0])
 
-    def _prefixed(self, parts: Sequence[str], clause: str, *, pseudo: bool) -> Found:
-        """A column behind the name of its table, perhaps with its schema, perhaps as a part of a record."""
-        for at in self.around():
+    def _resolve_qualified(self, parts: Sequence[str], clause: str, *, pseudo: bool) -> Meanings:
+        """Resolve a name with a prefix: table, schema and table, or a column that holds a record."""
+        for scope in self.scopes():
             for cut in range(len(parts) - 1, 0, -1):
-                named = [s for s in at.sources if s.answers(parts[:cut])]
+                named = [s for s in scope.sources if s.is_named(parts[:cut])]
                 if named and pseudo:
                     named = [s for s in named if s.relation.has(parts[cut])]
                     return [(s, s.column(parts[cut])) for s in named]
                 if named:
                     traces = [(s, s.column(parts[cut])) for s in named]
-                    return [(s, t if cut == len(parts) - 1 else t.changed()) for s, t in traces]
-        return [] if pseudo else [(s, t.changed()) for s, t in self.find(parts[:1], clause)]
+                    return [(s, t if cut == len(parts) - 1 else t.derivation()) for s, t in traces]
+        return [] if pseudo else [(s, t.derivation()) for s, t in self.resolve(parts[:1], clause)]
 
-    def here(self, name: str, clause: str, *, bare: bool, sure: bool) -> Found:
-        """What a name without a table means in this query; nothing when it comes from outside."""
-        visible = BARE.get(clause, frozenset()) if bare else frozenset()
-        own = self.aliases.get(name) if self.dialect in visible | INSIDE.get(clause, frozenset()) else None
+    def resolve_local(self, name: str, clause: str, *, bare: bool, pseudo: bool) -> Meanings:
+        """Resolve a name without a prefix in this frame only; the result is empty if it belongs to an enclosing one."""
+        dialects = INSIDE.get(clause, frozenset()) | (BARE.get(clause, frozenset()) if bare else frozenset())
+        own = self.aliases.get(name) if self.dialect in dialects else None
         if own is not None and clause == "order":
             return [(None, own)]
-        if name in self.joined:
-            return [(None, self.joined[name])]
-        seen = [s for s in self.sources if s.shown]
-        having = [s for s in seen if s.relation.has(name)]
-        if having:
-            return [(s, s.column(name)) for s in having]
+        if name in self.using_columns:
+            return [(None, self.using_columns[name])]
+        visible = [s for s in self.sources if s.visible]
+        owning = [s for s in visible if s.relation.has(name)]
+        if owning:
+            return [(s, s.column(name)) for s in owning]
         if own is not None and clause not in ("where", "select"):
             return [(None, own)]
-        if sure:
+        if pseudo:
             return []
-        rows = [s for s in seen if self.dialect in ROWS and s.answers([name])]
-        maybe = rows or [s for s in seen if s.relation.has(name) is None]
-        meanings: Found = [(s, s.row() if rows else s.column(name)) for s in maybe]
+        rows = [s for s in visible if self.dialect in ROWS and s.is_named([name])]
+        possible = rows or [s for s in visible if s.relation.has(name) is None]
+        meanings: Meanings = [(s, s.row() if rows else s.column(name)) for s in possible]
         return [*meanings, (None, own)] if own is not None else meanings
 
-    def _unknown(self, name: str) -> Found:
-        """A name that nothing described has: it may have been added to any table since."""
-        for at in self.around():
-            tables = [s for s in at.sources if s.table is not None]
+    def _resolve_unknown(self, name: str) -> Meanings:
+        """Resolve a name that no known table has: any table of the innermost scope may have it by now."""
+        for scope in self.scopes():
+            tables = [s for s in scope.sources if s.table is not None]
             if tables:
-                return [(s, plain(str(s.table), name)) for s in tables]
-        self.touched.add((LOST, name))  # a part of a record of a sub-select, such as the columns of unnest(person)
-        return [(s, s.relation.whole()) for at in self.around() for s in at.sources]
+                return [(s, base_field(str(s.table), name)) for s in tables]
+        self.touched.add((UNRESOLVED, name))  # part of a record of a sub-select, as of unnest(person)
+        return [(s, s.relation.whole()) for scope in self.scopes() for s in scope.sources]

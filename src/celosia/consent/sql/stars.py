@@ -1,4 +1,4 @@
-"""``*``, ``t.*`` and their kin: all columns, less those left out, with those replaced or renamed."""
+"""Columns of ``*``, ``t.*`` and ``COLUMNS(…)``, with EXCEPT, REPLACE and RENAME applied."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from celosia.consent.sql.elements import ANY
-from celosia.consent.sql.relations import Frame, Relation, Source, Trace, merged
+from celosia.consent.sql.relations import Frame, Relation, Source, Trace, merge
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from celosia.consent.sql.lineage import Reading
+    from celosia.consent.sql.lineage import Tracer
 
 Named = tuple[str, Trace]
 
 
 def is_star(projection: exp.Expr) -> bool:
-    """Whether a projection stands for several columns."""
+    """Return whether a projection stands for several columns."""
     from sqlglot import exp
 
     inner = projection.unalias()
@@ -28,8 +28,8 @@ def is_star(projection: exp.Expr) -> bool:
     return isinstance(inner, exp.Columns) or (isinstance(inner, exp.Star | exp.Column | exp.Dot) and inner.is_star)
 
 
-def starred(reading: Reading, node: exp.Expr, frame: Frame) -> Trace | None:
-    """All columns inside an expression, as in ``row_to_json(t.*)``; None when the node is nothing of the kind."""
+def star_trace(tracer: Tracer, node: exp.Expr, frame: Frame) -> Trace | None:
+    """Return the trace of a star in an expression, as in ``row_to_json(t.*)``; None if the node is no star."""
     from sqlglot import exp
 
     if isinstance(node, exp.DynamicIdentifier):
@@ -38,16 +38,16 @@ def starred(reading: Reading, node: exp.Expr, frame: Frame) -> Trace | None:
         return Trace()  # it counts rows
     numbered = frame.dialect == "snowflake" and isinstance(node, exp.Parameter) and isinstance(node.this, exp.Literal)
     if isinstance(node, exp.PositionalColumn) or numbered:
-        return merged(source.relation.whole() for source in frame.sources)
+        return merge(source.relation.whole() for source in frame.sources)
     if isinstance(node, exp.Columns | exp.Star | exp.Column | exp.Dot) and (
         node.is_star or isinstance(node, exp.Columns)
     ):
-        return merged(trace for _, trace in spread(reading, node, frame)).changed()
+        return merge(trace for _, trace in star_columns(tracer, node, frame)).derivation()
     return None
 
 
-def spread(reading: Reading, projection: exp.Expr, frame: Frame) -> Iterator[Named]:
-    """The columns that a star stands for: all there are, or ``*`` for a table that is not described."""
+def star_columns(tracer: Tracer, projection: exp.Expr, frame: Frame) -> Iterator[Named]:
+    """Iterate over the columns of a star; those of a table without known columns are one ``*``."""
     from sqlglot import exp
 
     node = projection.unalias()
@@ -57,21 +57,21 @@ def spread(reading: Reading, projection: exp.Expr, frame: Frame) -> Iterator[Nam
     if isinstance(node, exp.Columns):
         pattern = node.this.name if isinstance(node.this, exp.Literal) else ""
         node = node.this
-    reading.read(node)
+    tracer.mark_read(node)
     if isinstance(node, exp.Dot):
-        yield ANY, reading.trace(node.this, frame).changed()
+        yield ANY, tracer.trace(node.this, frame).derivation()
         return
-    columns = _behind(node, frame) if isinstance(node, exp.Column) else _all(frame)
+    columns = _qualified_columns(node, frame) if isinstance(node, exp.Column) else _all(frame)
     star = node.this if isinstance(node, exp.Column) else node
     if isinstance(star, exp.Star):
-        columns = _edited(reading, star, frame, columns)
+        columns = _edit(tracer, star, frame, columns)
     else:
-        reading.ignore(star)
+        tracer.ignore(star)
     yield from ((name, trace) for name, trace in columns if name == ANY or _fits(pattern, name))
 
 
 def _fits(pattern: str, name: str) -> bool:
-    """Whether a name fits the pattern of ``COLUMNS``; one that cannot be read fits all."""
+    """Return whether a name matches the pattern of ``COLUMNS``; an invalid pattern matches all names."""
     try:
         return re.search(pattern, name, re.IGNORECASE) is not None
     except re.error:
@@ -79,50 +79,46 @@ def _fits(pattern: str, name: str) -> bool:
 
 
 def _all(frame: Frame) -> list[Named]:
-    """The columns of every source; those that USING made one come first and once."""
+    """Return the columns of all sources; those merged by USING come first and once."""
     rest = [
         (name, trace)
         for source in frame.sources
-        if source.shown
+        if source.visible
         for name, trace in source.relation.columns
-        if name.casefold() not in frame.joined
+        if name.casefold() not in frame.using_columns
     ]
-    return [*frame.joined.items(), *rest]
+    return [*frame.using_columns.items(), *rest]
 
 
-def _behind(node: exp.Column, frame: Frame) -> list[Named]:
-    """The columns of ``t.*``, or the parts of a record ``r.*``."""
+def _qualified_columns(node: exp.Column, frame: Frame) -> list[Named]:
+    """Return the columns of ``t.*``, or the parts of a record ``r.*``."""
     prefix = [part.name.casefold() for part in node.parts[:-1]]
-    for at in frame.around():
-        answering: list[Source] = [source for source in at.sources if source.answers(prefix)]
-        if answering:
-            return [column for source in answering for column in source.relation.columns]
-    return [(ANY, merged(trace for _, trace in frame.find(prefix)).changed())]
+    for scope in frame.scopes():
+        named: list[Source] = [source for source in scope.sources if source.is_named(prefix)]
+        if named:
+            return [column for source in named for column in source.relation.columns]
+    return [(ANY, merge(trace for _, trace in frame.resolve(prefix)).derivation())]
 
 
-def _edited(reading: Reading, star: exp.Star, frame: Frame, columns: Iterable[Named]) -> list[Named]:
-    """After EXCEPT or EXCLUDE, REPLACE and RENAME."""
-    left_out: list[Any] = star.args.get("except_") or []
-    reading.ignore(left_out)
-    gone = {column.name.casefold() for column in left_out}
+def _edit(tracer: Tracer, star: exp.Star, frame: Frame, columns: Iterable[Named]) -> list[Named]:
+    """Return the columns after EXCEPT or EXCLUDE, REPLACE and RENAME."""
+    excluded: list[Any] = star.args.get("except_") or []
+    tracer.ignore(excluded)
+    excluded_names = {column.name.casefold() for column in excluded}
     replaced = {}
     for replacement in star.args.get("replace") or ():
-        replaced[replacement.alias.casefold()] = (replacement.alias, reading.trace(replacement.this, frame, "select"))
+        replaced[replacement.alias.casefold()] = (replacement.alias, tracer.trace(replacement.this, frame, "select"))
     renamed = {}
     for alias in star.args.get("rename") or ():
-        reading.ignore(alias)
+        tracer.ignore(alias)
         renamed[alias.this.name.casefold()] = alias.alias
     edited: list[Named] = []
     for name, trace in columns:
         key = name.casefold()
-        if key not in gone:
+        if key not in excluded_names:
             edited.append(replaced.pop(key, (renamed.pop(key, name), trace)))
     if any(name == ANY for name, _ in edited):
         edited += replaced.values()
-        edited += [(new, merged(_under(columns, old))) for old, new in renamed.items()]
+        everything = Relation(tuple(columns))
+        edited += [(new, everything.column(old)) for old, new in renamed.items()]
     return edited
-
-
-def _under(columns: Iterable[Named], name: str) -> Iterator[Trace]:
-
-    yield Relation(tuple(columns)).column(name)
