@@ -104,7 +104,7 @@ def test_losses_of_cells_and_classes_agree_with_the_slow_way(sort, moves):
 def test_losses_of_cells_and_classes_agree_after_any_steps():
     for situation, protected in drawn(range(400, 440)):
         moves = {move[0] if move[0] != "recode" else move[1] for move in situation.moves}
-        if situation.table.reading != "category" or not situation.table.rows or moves & {"map", "s"}:
+        if situation.table.missing_semantics != "category" or not situation.table.rows or moves & {"map", "s"}:
             continue
         after, original = situation.plain(), situation.input()
         for name, given in examples(CLASS_LOSSES):
@@ -190,7 +190,11 @@ def test_the_parts_of_other_losses_make_up_their_value():
 
 @pytest.mark.parametrize(
     "situation",
-    [s for s in situations(0) if s.plain().reading == "category" and not any(m[0] == "recode" for m in s.moves)],
+    [
+        s
+        for s in situations(0)
+        if s.plain().missing_semantics == "category" and not any(m[0] == "recode" for m in s.moves)
+    ],
     ids=str,
 )
 def test_an_unchanged_table_has_the_least_loss_whatever_it_holds(situation):

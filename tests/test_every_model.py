@@ -104,7 +104,7 @@ def test_class_counts_give_the_same_verdict(name):
         counted = [reading.class_counts(model.counted_columns()) for reading in table.readings()]
         if all(model.measure(counts).holds for counts in counted) != case.holds:
             wrong.append(f"{case}; accepts {[model.measure(counts).holds for counts in counted]}")
-        if model.scope == "file" or plain.reading != "category":
+        if model.scope == "file" or plain.missing_semantics != "category":
             continue
         if all(model.judge(counts).all() for counts in counted) != case.holds:
             wrong.append(f"{case}; judge {[model.judge(counts).tolist() for counts in counted]}")
@@ -121,14 +121,14 @@ def test_the_list_of_classes_has_the_value_as_its_worst_entry(name):
         listed = model.classes(table)
         scores = listed[model.symbol].to_list() if len(listed) else []
         worst = min(scores, default=math.inf) if model.direction == "at least" else max(scores, default=0.0)
-        if plain.reading == "category":
+        if plain.missing_semantics == "category":
             assert near(worst, case.value), str(case)
             if case.example.parameters.get("others") != "quasi":
                 sizes = [sorted(p.persons(rows) for rows in p.classes().values()) for p in plain.readings()]
                 assert sorted(listed["size"]) in sizes
 
 
-@pytest.mark.parametrize("name", [n for n, s in SITUATIONS.items() if s.plain().reading != "category"])
+@pytest.mark.parametrize("name", [n for n, s in SITUATIONS.items() if s.plain().missing_semantics != "category"])
 def test_values_are_not_counted_in_classes_that_do_not_exist(name):
     table = SITUATIONS[name].read()
     for example in EXAMPLES:
@@ -168,7 +168,7 @@ def test_certificate_and_verification_agree_with_the_slow_way(name, tmp_path):
 def situation_blanked(situation):
     """The rows with the sensitive cells of suppressed ones emptied; None where that changes nothing."""
     plain = situation.plain()
-    if not plain.suppressed or not plain.shown:
+    if not plain.suppressed or not plain.unsuppressed:
         return None
     empty = dict.fromkeys(plain.sensitive)
     rows = tuple({**row, **empty} if i in plain.suppressed else row for i, row in enumerate(plain.rows))

@@ -168,11 +168,11 @@ def test_a_risk_is_what_loops_over_the_rows_say(name, third):
     for number, (case, parameters) in enumerate(list(cases(name))[third::3]):
         table = case.read()
         before = table.polars().clone()
-        if name in CLASSES_ONLY and case.table.reading != "category" and _open(case.plain()):
+        if name in CLASSES_ONLY and case.table.missing_semantics != "category" and _open(case.plain()):
             with pytest.raises(NotApplicable, match="missing"):
                 part_of(name, parameters).value(table)
             continue
-        if name in ("population-uniques", "log-linear-risk") and not case.plain().kept:
+        if name in ("population-uniques", "log-linear-risk") and not case.plain().in_classes:
             with pytest.raises(NotApplicable, match="no records"):
                 part_of(name, parameters).value(table)
             continue
@@ -197,4 +197,4 @@ def test_a_risk_is_what_loops_over_the_rows_say(name, third):
 
 def _open(table: Plain) -> bool:
     """Whether some kept record has a missing value that stands for others."""
-    return any(table.blanks(i) for i in table.kept)
+    return any(table.blanks(i) for i in table.in_classes)

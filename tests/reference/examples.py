@@ -46,9 +46,9 @@ class Example:
     def suits(self, table: Plain) -> bool:
         """Whether the model has a meaning for the table."""
         column, distance = self.parameters.get("column"), self.parameters.get("distance")
-        if (self.model in COUNTED or self.model == "population-uniqueness") and table.reading != "category":
+        if (self.model in COUNTED or self.model == "population-uniqueness") and table.missing_semantics != "category":
             return False
-        if self.people and table.reading != "category":
+        if self.people and table.missing_semantics != "category":
             return False
         return distance not in ("hierarchical", "value") or column not in table.recoded
 

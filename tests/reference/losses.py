@@ -47,11 +47,11 @@ def _lost(before: Plain, after: Plain) -> int:
 
 def _cells(before: Plain, after: Plain, column: str) -> list[Any]:
     """The cells of the kept records; one that was emptied is a star, one that was empty before is not."""
-    found = [after.rows[i][column] for i in after.shown]
+    found = [after.rows[i][column] for i in after.unsuppressed]
     emptied = found.count(None) - sum(row[column] is None for row in before.rows)
     if None in found and emptied > 0:
         found = [cell for cell in found if cell is not None] + [STAR] * emptied
-        found += [None] * (len(after.shown) - len(found))
+        found += [None] * (len(after.unsuppressed) - len(found))
     return found
 
 
@@ -62,7 +62,7 @@ def _mean(before: Plain, after: Plain, column: str, each: Callable[[Any], float]
 
 def _classes(after: Plain) -> dict[Any, list[int]]:
     """The classes of the records that are not suppressed; none where all are."""
-    return after.classes() if after.shown else {}
+    return after.classes() if after.unsuppressed else {}
 
 
 def domain_loss(before: Plain, after: Plain, aggregate: str = "geometric") -> float:
@@ -119,7 +119,7 @@ def height(before: Plain, after: Plain, suppressed: bool = True) -> float:
 def ambiguity(before: Plain, after: Plain) -> float:
     """The number of combinations of domain values that the cells of a record could be, summed."""
     everything = math.prod(len(_paths(before, c)) for c in before.quasi)
-    each = [math.prod(_leaves(before, c, after.rows[i][c]) for c in before.quasi) for i in after.shown]
+    each = [math.prod(_leaves(before, c, after.rows[i][c]) for c in before.quasi) for i in after.unsuppressed]
     return sum(each) + everything * _lost(before, after)
 
 
@@ -152,10 +152,10 @@ def kullback_leibler(before: Plain, after: Plain) -> float:
 
 def non_uniform_entropy(before: Plain, after: Plain, normalised: bool = True) -> float:
     """Bits that tell the value from the cell; the records of the original are counted in both."""
-    n = len(before.shown)  # a record that was suppressed before has no value
+    n = len(before.unsuppressed)  # a record that was suppressed before has no value
     shares, bits = [], 0.0
     for column in before.quasi:
-        values = [before.rows[i][column] for i in before.shown]
+        values = [before.rows[i][column] for i in before.unsuppressed]
         count = Counter(values)
         known = sum(math.log2(count[v]) for v in values)
         inside = 0.0

@@ -48,8 +48,8 @@ def _highest(function: Callable[..., Found], table: Plain, *others: Plain, **giv
 
 def alike(table: Plain, i: int) -> list[int]:
     """The rows that the record could be, as the reading of missing values says."""
-    found = [j for j in table.kept if table.compatible(i, j)]
-    if table.reading == "conservative" and table.blanks(i) < len(table.quasi):
+    found = [j for j in table.in_classes if table.compatible(i, j)]
+    if table.missing_semantics == "conservative" and table.blanks(i) < len(table.quasi):
         found = [j for j in found if table.key(j) == table.key(i) or not table.blanks(j)]
     return found
 
@@ -64,7 +64,7 @@ def weighed(table: Plain, numbers: Iterable[int]) -> float:
 
 def shares(table: Plain) -> list[float]:
     """What each row adds to a mean over persons: 1 over the rows that its person has with these quasi-identifiers."""
-    units = [(table.who(i), table.key(i)) for i in table.kept]
+    units = [(table.who(i), table.key(i)) for i in table.in_classes]
     return [
         0.0 if i in table.suppressed else 1 / units.count((table.who(i), table.key(i))) for i in range(len(table.rows))
     ]
@@ -203,11 +203,11 @@ def household_risk(table: Plain) -> Found:
     found = []
     for i in range(len(table.rows)):
         highest: dict[Any, float] = {}
-        for j in table.kept:
+        for j in table.in_classes:
             if house(j) == house(i):
                 highest[table.who(j)] = max(risk[j], highest.get(table.who(j), 0.0))
         found.append(0.0 if i in table.suppressed else 1 - math.prod(1 - r for r in highest.values()))
-    units = [(table.who(i), house(i)) for i in table.kept]
+    units = [(table.who(i), house(i)) for i in table.in_classes]
     weights = each(table, lambda i: 1 / units.count((table.who(i), house(i))), 0.0)
     return Found(mean(found, weights), {"household": found, "risk": risk})
 
@@ -236,7 +236,7 @@ def _population(table: Plain, size: int | None) -> int:
     """People of the population; a person of the table who is in several classes stands for others like her."""
     n = sum(class_sizes(table))
     if size is not None:
-        return round(size * n / table.persons(table.kept))
+        return round(size * n / table.persons(table.in_classes))
     return max(n, round(sum(weighed(table, numbers) for numbers in table.classes().values())))
 
 
@@ -265,7 +265,7 @@ def _inside(table: Plain, i: int, names: tuple[str, ...]) -> list[int] | None:
     for name in names:
         if table.rows[i][name] is None and table.missing.get(name, "category") != "category":
             return None
-    return [j for j in table.kept if all(table.rows[i][name] == table.rows[j][name] for name in names)]
+    return [j for j in table.in_classes if all(table.rows[i][name] == table.rows[j][name] for name in names)]
 
 
 def _subsets(names: tuple[str, ...], largest: int) -> list[tuple[str, ...]]:
@@ -298,7 +298,7 @@ def suda(table: Plain, sampling_fraction: float = 0.01) -> Found:
     score = [float(sum(math.factorial(m - len(s)) for s in own)) for own in sets]
     power = 1 + (8 - m) / 20
     pairs = sum(2 for size in class_sizes(table) if size == 2)
-    scored = {(table.who(i), table.key(i)): score[i] for i in table.kept if score[i] > 0}
+    scored = {(table.who(i), table.key(i)): score[i] for i in table.in_classes if score[i] > 0}
     whole = sum(s**-power for s in scored.values())
     odds = pairs * (1 - sampling_fraction) / sampling_fraction
     dis = [1 / (1 + odds / (s**power * whole)) if s else 0.0 for s in score]

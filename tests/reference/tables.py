@@ -113,11 +113,15 @@ def _moved(table: Plain, move: Move) -> Plain:
         hidden = frozenset(new for new, old in enumerate(kept) if old in table.suppressed)
         return replace(table, rows=tuple(table.rows[i] for i in kept), suppressed=hidden)
     if kind == "suppress":
-        while small := frozenset(i for i in table.shown if table.frequency(i) < details[0]):
+        while small := frozenset(i for i in table.unsuppressed if table.frequency(i) < details[0]):
             stars = dict.fromkeys(table.quasi, STAR)
             rows = tuple({**row, **stars} if i in small else row for i, row in enumerate(table.rows))
             table = replace(table, rows=rows, suppressed=table.suppressed | small)
-        if table.shown and k_anonymity(table, details[0])[1] and not MODELS["k-anonymity"](table, k=details[0])[1]:
+        if (
+            table.unsuppressed
+            and k_anonymity(table, details[0])[1]
+            and not MODELS["k-anonymity"](table, k=details[0])[1]
+        ):
             blank = dict.fromkeys(table.sensitive)  # too few suppressed records: they show no sensitive value
             rows = tuple({**row, **blank} if i in table.suppressed else row for i, row in enumerate(table.rows))
             table = replace(table, rows=rows)

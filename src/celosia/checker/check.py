@@ -14,24 +14,24 @@ from celosia.checker.risks import RISKS
 from celosia.checker.rows import Plain
 
 TOLERANCE = 1e-9
-COUNTED = frozenset({"alpha-k", "l-diversity", "t-closeness", "beta-likeness", "delta-disclosure", "homogeneity"})
-"""They count sensitive values in classes."""
-COMPARED = frozenset({"t-closeness", "beta-likeness", "delta-disclosure", "fuzzy-t-closeness"})
-"""They compare with the distribution of the input."""
+COUNTS_VALUES = frozenset({"alpha-k", "l-diversity", "t-closeness", "beta-likeness", "delta-disclosure", "homogeneity"})
+"""Models and risks that count sensitive values in classes."""
+NEEDS_BASELINE = frozenset({"t-closeness", "beta-likeness", "delta-disclosure", "fuzzy-t-closeness"})
+"""Models that compare with the distribution of the input."""
 FUZZY = frozenset({"q-anonymity", "fuzzy-l-diversity", "fuzzy-t-closeness"})
 WORST = {"k-anonymity": min, "k-map": min, "l-diversity": min, "alpha-k": max, "t-closeness": max}
 WORST |= {"beta-likeness": max, "delta-disclosure": max, "delta-presence": max, "prosecutor": max}
-"""The worst class decides: then some of the classes bound the number."""
+"""Measures that the worst class decides, so that a sample of the classes bounds the value."""
 MOST_FUZZY = 1_000
-"""Rows of a file whose fuzzy cells are looked at."""
+"""Most rows of a file whose fuzzy cells are computed."""
 MOST_PAIRS = 5_000_000
-"""Pairs of rows, or of rows and people of a population, that are compared."""
+"""Most pairs of rows, or of rows and people of a population, that are compared."""
 DISTANCES = ("equal", "ordered", "hierarchical", "value")
 
 
 @dataclass(frozen=True)
-class Claimed:
-    """A number that a certificate states; ``parameters`` are those of the part, private ones too."""
+class StatedValue:
+    """Value that a certificate states; ``parameters`` are those of the part, private ones included."""
 
     part: str
     use: str
@@ -42,8 +42,8 @@ class Claimed:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What the second implementation says about a claim; ``agrees`` is None where it says nothing, and why."""
+class Verdict:
+    """Result of the second implementation for a claim; ``agrees`` is None where it was not checked, see ``note``."""
 
     part: str
     agrees: bool | None
@@ -52,15 +52,15 @@ class Judged:
     note: str = ""
 
 
-def judge_all(claims: Iterable[Claimed], file: ReleasedRows, facts: OwnerFacts) -> list[Judged]:
-    """Each claim, judged from the file."""
+def judge_all(claims: Iterable[StatedValue], file: ReleasedRows, facts: OwnerFacts) -> list[Verdict]:
+    """Judge every claim from the file."""
     return [_judge(claim, file, facts) for claim in claims]
 
 
-def _judge(claim: Claimed, file: ReleasedRows, facts: OwnerFacts) -> Judged:
-    reason = _silence(claim, file, facts)
+def _judge(claim: StatedValue, file: ReleasedRows, facts: OwnerFacts) -> Verdict:
+    reason = _not_checked_because(claim, file, facts)
     if reason or claim.value is None:
-        return Judged(claim.part, None, note=reason or "was not measured")
+        return Verdict(claim.part, None, note=reason or "was not measured")
     given = dict(claim.parameters)
     if "population" in given:
         given["population"] = facts.populations[claim.part]
@@ -70,15 +70,15 @@ def _judge(claim: Claimed, file: ReleasedRows, facts: OwnerFacts) -> Judged:
         else:
             value, holds = RISKS[claim.use](file.plain, **given), None
     except (ValueError, KeyError, TypeError, StopIteration, OverflowError) as error:
-        return Judged(claim.part, None, note=f"its definition could not be applied ({type(error).__name__})")
+        return Verdict(claim.part, None, note=f"its definition could not be applied ({type(error).__name__})")
     if file.sampled and not file.plain.rows:
-        return Judged(claim.part, None, note="no class was in the sample")
+        return Verdict(claim.part, None, note="no class was in the sample")
     agrees = _agrees(claim, float(value), holds, sampled=file.sampled)
-    return Judged(claim.part, agrees, float(value), file.sampled)
+    return Verdict(claim.part, agrees, float(value), file.sampled)
 
 
-def _agrees(claim: Claimed, value: float, holds: bool | None, *, sampled: bool) -> bool:
-    """Whether a number is the stated one; of some of the classes, whether it is on the right side of it."""
+def _agrees(claim: StatedValue, value: float, holds: bool | None, *, sampled: bool) -> bool:
+    """Compare a value with the stated one; a value of a sample of the classes must lie on its safe side."""
     stated = float(claim.value or 0.0)
     near = value == stated or abs(value - stated) <= TOLERANCE * max(1.0, abs(stated))
     if not sampled:
@@ -87,8 +87,8 @@ def _agrees(claim: Claimed, value: float, holds: bool | None, *, sampled: bool) 
     return inside and (holds is not False or claim.holds is not True)
 
 
-def _silence(claim: Claimed, file: ReleasedRows, facts: OwnerFacts) -> str:
-    """Why nothing is said about a claim; empty where something is."""
+def _not_checked_because(claim: StatedValue, file: ReleasedRows, facts: OwnerFacts) -> str:
+    """Reason for which a claim is not checked; empty if it is."""
     functions: Mapping[str, Any] = {**MODELS, **RISKS}
     if claim.use not in functions:
         return "there is no second implementation of it"
@@ -100,38 +100,38 @@ def _silence(claim: Claimed, file: ReleasedRows, facts: OwnerFacts) -> str:
         return "counts who could be behind a blanked cell"
     if claim.counted == "persons" and file.plain.person is None:
         return "counts persons, which the file does not tell"
-    return _lack(claim, file.plain, facts) or _size(claim, file, facts)
+    return _missing_input(claim, file.plain, facts) or _too_large_because(claim, file, facts)
 
 
-def _lack(claim: Claimed, table: Plain, facts: OwnerFacts) -> str:
-    """What is not known that the definition needs."""
+def _missing_input(claim: StatedValue, table: Plain, facts: OwnerFacts) -> str:
+    """Name the input that the definition needs and the file or the facts do not have; empty if none."""
     columns = (claim.parameters["column"],) if claim.parameters.get("column") else table.sensitive
     distance = claim.parameters.get("distance", "equal")
-    if claim.use in COUNTED and table.reading != "category":
+    if claim.use in COUNTS_VALUES and table.missing_semantics != "category":
         return "missing values stand for others: there are no classes to count in"
-    if claim.use in COUNTED | COMPARED and not set(columns) <= set(table.sensitive):
+    if claim.use in COUNTS_VALUES | NEEDS_BASELINE and not set(columns) <= set(table.sensitive):
         return "a column that it looks at is not released"
-    if claim.use in COMPARED and not set(columns) <= set(table.shares_before):
+    if claim.use in NEEDS_BASELINE and not set(columns) <= set(table.shares_before):
         return "compares with the input, and the file or a step does not tell what its values were"
     if distance not in DISTANCES or (distance == "hierarchical" and not set(columns) <= set(table.trees)):
         return "the distance is not known"
     if claim.use == "population-uniqueness" and claim.parameters.get("model") != "zayatz":
         return "is fitted; only the estimator of Zayatz has a closed form"
-    if claim.use in FUZZY and not (set(table.quasi) <= facts.unchanged and _described(claim, table)):
+    if claim.use in FUZZY and not (set(table.quasi) <= facts.unchanged and _has_sets(claim, table)):
         return "its fuzzy sets were found in the data, or a step changed the columns"
     if claim.use in {"k-map", "delta-presence"} and "size" not in claim.parameters:
-        return _population(claim, table, facts)
+        return _missing_population(claim, table, facts)
     return ""
 
 
-def _described(claim: Claimed, table: Plain) -> bool:
-    """Whether sets are given for every column that does not hold text."""
+def _has_sets(claim: StatedValue, table: Plain) -> bool:
+    """Whether the claim has fuzzy sets for every column that does not hold text."""
     rest = [name for name in table.quasi if name not in (claim.parameters.get("sets") or {})]
     return all(isinstance(row[name], str | None) for name in rest for row in table.rows)
 
 
-def _population(claim: Claimed, table: Plain, facts: OwnerFacts) -> str:
-    if claim.part not in facts.populations or table.reading != "category":
+def _missing_population(claim: StatedValue, table: Plain, facts: OwnerFacts) -> str:
+    if claim.part not in facts.populations or table.missing_semantics != "category":
         return "counts a population, which the file does not tell"
     labels = {name: {label for path in table.trees.get(name, ()) for label in path} for name in table.quasi}
     for key in table.classes():
@@ -141,14 +141,16 @@ def _population(claim: Claimed, table: Plain, facts: OwnerFacts) -> str:
     return ""
 
 
-def _size(claim: Claimed, file: ReleasedRows, facts: OwnerFacts) -> str:
+def _too_large_because(claim: StatedValue, file: ReleasedRows, facts: OwnerFacts) -> str:
     table = file.plain
     worst = claim.use in WORST and claim.parameters.get("aggregate", "max") == "max"
-    if file.sampled and (not worst or table.reading != "category"):
+    if file.sampled and (not worst or table.missing_semantics != "category"):
         return f"is a number of the whole file, and of {file.rows} rows some classes were looked at"
     if claim.use in FUZZY and len(table.rows) > MOST_FUZZY:
         return f"the fuzzy cells of more than {MOST_FUZZY} rows are not looked at"
-    others = len(facts.populations.get(claim.part, ())) or (len(table.rows) if table.reading != "category" else 0)
+    others = len(facts.populations.get(claim.part, ())) or (
+        len(table.rows) if table.missing_semantics != "category" else 0
+    )
     if math.prod((len(table.classes()), others)) > MOST_PAIRS:
         return f"more than {MOST_PAIRS} pairs would be compared"
     return ""

@@ -1,4 +1,4 @@
-"""How far two distributions of a column are from each other: work that moves one into the other."""
+"""Earth mover's distance between two distributions of a column."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Shares = Mapping[Any, Fraction]
 
 
 def distance(table: Plain, column: str, p: Shares, q: Shares, how: str) -> Fraction:
-    """The earth mover's distance of the kind ``how``."""
+    """Earth mover's distance with the ground distance ``how``."""
     if how == "hierarchical":
         return _on_tree(table, column, p, q)
     domain = table.domain(column)
@@ -28,7 +28,7 @@ def distance(table: Plain, column: str, p: Shares, q: Shares, how: str) -> Fract
 
 
 def _steps(domain: list[Any], how: str) -> list[Fraction]:
-    """From each value to the next: equal steps, or the difference as a share of the range."""
+    """Ground distance from each value to the next: equal, or the difference as a share of the range."""
     if how == "ordered":
         return [Fraction(1, max(len(domain) - 1, 1))] * (len(domain) - 1)
     numbers = [Fraction(str(value)) for value in domain if value is not None]
@@ -39,7 +39,7 @@ def _steps(domain: list[Any], how: str) -> list[Fraction]:
 
 
 def _on_tree(table: Plain, column: str, p: Shares, q: Shares) -> Fraction:
-    """Li, Li & Venkatasubramanian: at each node what its children exchange, times the height of the node."""
+    """Sum over the nodes what their children exchange, times the height of the node (Li, Li & Venkatasubramanian)."""
     domain = table.domain(column)
     paths = [(value, *table.path(column, value)[1:]) for value in domain]
     height = len(paths[0]) - 1

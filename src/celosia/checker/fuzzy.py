@@ -1,4 +1,4 @@
-"""The fuzzy models a second time: cells as combinations of labels, degrees one record at a time."""
+"""Second implementation of the fuzzy models: cells combine labels, degrees are computed record by record."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ HAIR = 1e-9
 def q_anonymity(
     table: Plain, q: int, sets: Sets, possibility: float = 0.5, aggregate: str = "mean", norm: str = "product"
 ) -> tuple[float, bool]:
-    """The largest Q for which it is possible enough that every cell holds Q persons."""
+    """Largest Q for which the possibility that every cell has Q persons reaches the bound."""
     cells = _cells(table, sets, norm)
-    if not table.kept:
+    if not table.in_classes:
         return math.inf, True
     each = []
     for degrees in cells.values():
@@ -32,18 +32,18 @@ def q_anonymity(
     value = 1
     for wanted in range(1, len(table.rows) + 1):
         curves = [_possible(degrees, wanted) for degrees in each]
-        if _joined(curves, [sum(d) for d in each], aggregate) >= possibility - HAIR:
+        if _aggregate(curves, [sum(d) for d in each], aggregate) >= possibility - HAIR:
             value = wanted
     return value, value >= q
 
 
 def _possible(degrees: list[float], wanted: int) -> float:
-    """Poss(at least so many): max over s of min(s-th largest degree, 1 - the next)."""
+    """Possibility of at least ``wanted``: max over s of min(s-th largest degree, 1 - the next)."""
     padded = [1.0, *degrees, 0.0]
     return max((min(padded[s], 1 - padded[s + 1]) for s in range(wanted, len(degrees) + 1)), default=0.0)
 
 
-def _joined(curves: list[float], sizes: list[float], aggregate: str) -> float:
+def _aggregate(curves: list[float], sizes: list[float], aggregate: str) -> float:
     if aggregate == "min":
         return min(curves)
     if aggregate == "product":
@@ -56,7 +56,7 @@ def _joined(curves: list[float], sizes: list[float], aggregate: str) -> float:
 def fuzzy_l_diversity(
     table: Plain, l: int, sets: Sets, column: str | None = None, norm: str = "product"
 ) -> tuple[float, bool]:
-    """The fewest values of a sensitive column among the records that belong to a cell by one half or more."""
+    """Fewest values of a sensitive column among the records that belong to a cell by one half or more."""
     diversities: list[int] = []
     for name in table.sensitive if column is None else (column,):
         for degrees in _cells(table, sets, norm).values():
@@ -74,7 +74,7 @@ def fuzzy_t_closeness(
     distance: str = "equal",
     aggregate: str = "max",
 ) -> tuple[float, bool]:
-    """The distance of the mixture of cells that describes a record; a person counts once per cell and value."""
+    """Distance of the mixture of cells that describes a record; a person counts once per cell and value."""
     pick = max if aggregate == "max" else min
     distances = []
     for name in table.sensitive if column is None else (column,):
@@ -88,7 +88,7 @@ def _record_distances(table: Plain, sets: Sets, column: str, how: str) -> list[f
     inside = {cell: _cell_shares(table, degrees, column) for cell, degrees in cells.items()}
     q = table.baseline(column)
     result = []
-    for i in table.kept:
+    for i in table.in_classes:
         mixture: dict[Any, Fraction] = {}
         for cell, degrees in cells.items():
             for value, share in inside[cell].items():
@@ -108,9 +108,9 @@ def _cell_shares(table: Plain, degrees: Mapping[int, float], column: str) -> dic
 
 
 def _cells(table: Plain, sets: Sets, norm: str) -> dict[Cell, dict[int, float]]:
-    """The degrees of the kept records in every cell that some record belongs to."""
+    """Degree of membership of records in classes, for every cell that has some."""
     degrees_of: dict[Cell, dict[int, float]] = {}
-    for i in table.kept:
+    for i in table.in_classes:
         each = [_degrees(table.rows[i][name], sets.get(name)) for name in table.quasi]
         for combination in itertools.product(*(d.items() for d in each)):
             numbers = [degree for _, degree in combination]
@@ -120,8 +120,8 @@ def _cells(table: Plain, sets: Sets, norm: str) -> dict[Cell, dict[int, float]]:
     return degrees_of
 
 
-def _degrees(value: Any, sets: Mapping[str, str] | None) -> dict[Any, float]:
-    """How much a value belongs to each label of its column; a value of a column without sets is its own label."""
+def _degrees(value: str | float | None, sets: Mapping[str, str] | None) -> dict[Any, float]:
+    """Degree of a value in each label of its column; a value of a column without sets is its own label."""
     if value is None or sets is None:
         return {("value", value): 1.0}
     if value in sets or value == "*":
@@ -130,7 +130,7 @@ def _degrees(value: Any, sets: Mapping[str, str] | None) -> dict[Any, float]:
 
 
 def membership(literal: str, x: float) -> float:
-    """The degree of x in ``(a;b;c)``, ``(-inf;b;c)``, ``(a;b;inf)`` or ``(a;b;c;d)``."""
+    """Degree of x in ``(a;b;c)``, ``(-inf;b;c)``, ``(a;b;inf)`` or ``(a;b;c;d)``."""
     points = [float(part) for part in literal.strip("()").split(";")]
     if len(points) == 3 and points[0] == -math.inf:
         points = [-math.inf, -math.inf, points[1], points[2]]

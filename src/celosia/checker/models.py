@@ -1,7 +1,7 @@
-"""Every model of the catalogue a second time: slowly, from its definition, over plain rows.
+"""Second implementation of every model: slow, from its definition, over plain rows.
 
-``MODELS`` holds one function per model: the table and the parameters → the value and whether it holds. Shares are
-fractions, so a value that lies exactly on its bound is on the right side of it.
+``MODELS`` maps each model to a function of the table and the parameters that returns the value and whether it holds.
+Shares are fractions, so that a value exactly on its bound holds.
 """
 
 from __future__ import annotations
@@ -11,37 +11,38 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import cast
 
-from celosia.checker.closeness import distance
-from celosia.checker.closeness import distance as _moved
+from celosia.checker import closeness
 from celosia.checker.fuzzy import fuzzy_l_diversity, fuzzy_t_closeness, q_anonymity
-from celosia.checker.rows import STAR, Plain
+from celosia.checker.rows import STAR, Plain, Row
 
 Verdict = tuple[float, bool]
 """The measured value, and whether the requirement holds."""
 HAIR = 1e-9
-"""Values that are no fractions (logarithms) are compared with their bound up to this."""
+"""Tolerance of the comparison with a bound for values that are no fractions (logarithms)."""
 
 
 def k_anonymity(table: Plain, k: int) -> Verdict:
-    """The smallest frequency of a record."""
+    """Smallest frequency of a record."""
     value = min((frequency for frequency, _ in table.patterns()), default=math.inf)
     return value, value >= k
 
 
-def k_map(table: Plain, k: int, size: int | None = None, alpha: float = 0.01, population: Any = None) -> Verdict:
-    """The fewest people of the population that a class could be: counted, or the largest k that is accepted."""
+def k_map(
+    table: Plain, k: int, size: int | None = None, alpha: float = 0.01, population: Sequence[Row] = ()
+) -> Verdict:
+    """Fewest people of the population that a class could be: counted, or the largest accepted k."""
     if size is None:
         value = min((people for _, people in _people(table, population)), default=math.inf)
     else:
         fraction = Fraction(table.total(), size)
-        value = min((_accepted(len_, fraction, alpha) for len_, _ in table.patterns()), default=math.inf)
+        value = min((_largest_accepted_k(n, fraction, alpha) for n, _ in table.patterns()), default=math.inf)
     return value, value >= k
 
 
-def _accepted(size: int, fraction: Fraction, alpha: float) -> int:
-    """The largest k for which a class of this size is large enough."""
+def _largest_accepted_k(size: int, fraction: Fraction, alpha: float) -> int:
+    """Largest k for which a class of this size is large enough."""
     k = 1
     while size >= min(k + 1, _poisson_limit(float((k + 1) * fraction), alpha) + 2):
         k += 1
@@ -49,7 +50,7 @@ def _accepted(size: int, fraction: Fraction, alpha: float) -> int:
 
 
 def _poisson_limit(mean: float, alpha: float) -> int:
-    """The smallest c with P[Poisson(mean) <= c] >= 1 - alpha."""
+    """Smallest c with P[Poisson(mean) <= c] >= 1 - alpha."""
     c, chance, below = 0, math.exp(-mean), math.exp(-mean)
     while below < 1 - alpha:
         c += 1
@@ -58,29 +59,29 @@ def _poisson_limit(mean: float, alpha: float) -> int:
     return c
 
 
-def delta_presence(table: Plain, highest: float, population: Any, lowest: float = 0.0) -> Verdict:
-    """The largest share of the people of a class that the table holds."""
+def delta_presence(table: Plain, highest: float, population: Sequence[Row], lowest: float = 0.0) -> Verdict:
+    """Largest share of the people of a class that are in the table."""
     shares = [Fraction(size, people) for size, people in _people(table, population)]
     inside = sum(any(_fits(table, key, person) for key in table.classes()) for person in population)
-    held = all(lowest <= float(share) <= highest for share in shares)
-    return float(max(shares, default=0)), held and (lowest == 0 or inside == len(population))
+    within = all(lowest <= float(share) <= highest for share in shares)
+    return float(max(shares, default=0)), within and (lowest == 0 or inside == len(population))
 
 
-def _people(table: Plain, population: Sequence[dict[str, Any]]) -> list[tuple[int, int]]:
-    """For each class its persons, and the people of the population whose values its cells can stand for."""
+def _people(table: Plain, population: Sequence[Row]) -> list[tuple[int, int]]:
+    """For each class its persons, and the people of the population whose values its cells cover."""
     people = []
     for key, numbers in table.classes().items():
         people.append((table.persons(numbers), sum(_fits(table, key, person) for person in population)))
     return people
 
 
-def _fits(table: Plain, key: Sequence[Any], person: dict[str, Any]) -> bool:
+def _fits(table: Plain, key: Sequence[object], person: Row) -> bool:
     """Whether a person can be in a class."""
     return all(_covers(table, *cell, person) for cell in zip(table.quasi, key))  # noqa: B905
 
 
-def _covers(table: Plain, column: str, cell: Any, person: dict[str, Any]) -> bool:
-    """Whether a cell is the raw value of a person, or one of the labels above it; a star is above all values."""
+def _covers(table: Plain, column: str, cell: object, person: Row) -> bool:
+    """Whether a cell is the raw value of a person or one of its labels; a star covers every value."""
     raw = person[column]
     if column in table.trees and raw is not None:
         return str(cell) in table.path(column, raw)
@@ -88,7 +89,7 @@ def _covers(table: Plain, column: str, cell: Any, person: dict[str, Any]) -> boo
 
 
 def average_risk(table: Plain, risk: float, highest: float | None = None, share: float = 0.0) -> Verdict:
-    """The mean of 1 / frequency over the records, and the share of records above a risk."""
+    """Mean of 1 / frequency over the records; the share of records above ``highest`` is bounded too."""
     patterns = table.patterns()
     records = sum(persons for _, persons in patterns)
     if not records:
@@ -101,7 +102,7 @@ def average_risk(table: Plain, risk: float, highest: float | None = None, share:
 
 
 def sample_uniqueness(table: Plain, share: float) -> Verdict:
-    """The share of records that are alone."""
+    """Share of unique records."""
     patterns = table.patterns()
     records = sum(persons for _, persons in patterns)
     value = Fraction(sum(n for f, n in patterns if f == 1), records) if records else Fraction(0)
@@ -132,7 +133,7 @@ def l_diversity(
     estimator: str = "shannon",
     others: str = "ignore",
 ) -> Verdict:
-    """The diversity of the least diverse class, over the sensitive columns."""
+    """Diversity of the least diverse class, over the sensitive columns."""
     diversities = []
     for name in _columns(table, column):
         seen = table
@@ -171,7 +172,7 @@ def _digamma(x: float) -> float:
 
 
 def alpha_k(table: Plain, alpha: float, k: int = 2, column: str | None = None) -> Verdict:
-    """The largest share of a value in a class; every class has at least k persons."""
+    """Largest share of a value in a class; every class must have at least k persons."""
     largest = [
         Fraction(max(counted.values()), sum(counted.values()))
         for name in _columns(table, column)
@@ -184,9 +185,9 @@ def alpha_k(table: Plain, alpha: float, k: int = 2, column: str | None = None) -
 
 
 def t_closeness(
-    table: Plain, t: float, column: str | None = None, distance: Any = "equal", aggregate: str = "max"
+    table: Plain, t: float, column: str | None = None, distance: str = "equal", aggregate: str = "max"
 ) -> Verdict:
-    """The distance of a class from the input table: the worst class of the worst column."""
+    """Distance of a class from the input table: the worst class of the worst column."""
     each = [
         max(_distance(table, numbers, name, distance) for name in _columns(table, column))
         for numbers in table.classes().values()
@@ -196,13 +197,12 @@ def t_closeness(
     return float(value), float(value) <= t + 1e-12
 
 
-def _distance(table: Plain, numbers: list[int], column: str, how: Any) -> Fraction:
-    p, q = table.shares(numbers, column), table.baseline(column)
-    return distance(table, column, p, q, how)
+def _distance(table: Plain, numbers: Sequence[int], column: str, how: str) -> Fraction:
+    return closeness.distance(table, column, table.shares(numbers, column), table.baseline(column), how)
 
 
 def beta_likeness(table: Plain, beta: float, column: str | None = None, enhanced: bool = False) -> Verdict:
-    """The largest relative gain of a value in a class; infinite where the bound of the enhanced form is broken."""
+    """Largest relative gain of a value in a class; infinite where the bound of the enhanced form is broken."""
     worst: float = 0.0
     for name in _columns(table, column):
         q = table.baseline(name)
@@ -216,7 +216,7 @@ def beta_likeness(table: Plain, beta: float, column: str | None = None, enhanced
 
 
 def delta_disclosure(table: Plain, delta: float, column: str | None = None) -> Verdict:
-    """The largest logarithm of the ratio of shares, over the values present; the bound is strict."""
+    """Largest absolute log2 ratio of shares, over the values present; the bound is strict."""
     worst = 0.0
     for name in _columns(table, column):
         q = table.baseline(name)
@@ -231,30 +231,30 @@ def _columns(table: Plain, column: str | None) -> tuple[str, ...]:
 
 
 def _worst(model: Callable[..., Verdict], *, smallest: bool) -> Callable[..., Verdict]:
-    """A model over every reading of a table: the worst value, and whether it holds in all of them."""
+    """Apply a model to every interpretation of a table: the worst value, and whether it holds in all of them."""
 
     @functools.wraps(model)
-    def worst(table: Plain, **given: Any) -> Verdict:
-        verdicts = [model(each, **given) for each in table.readings()]
+    def worst(table: Plain, **parameters: object) -> Verdict:
+        verdicts = [model(each, **parameters) for each in table.readings()]
         pick = min if smallest else max
         return pick(value for value, _ in verdicts), all(holds for _, holds in verdicts)
 
     return worst
 
 
-def _judged_apart(
+def _with_suppressed_class(
     model: Callable[..., Verdict], crisp: Callable[..., float], *, smallest: bool
 ) -> Callable[..., Verdict]:
-    """A fuzzy model; suppressed records that show a sensitive value belong to no cell and are one crisp class."""
+    """Apply a fuzzy model; suppressed records that show a sensitive value are in no cell and form one crisp class."""
 
     @functools.wraps(model)
-    def worst(table: Plain, **given: Any) -> Verdict:
+    def worst(table: Plain, **parameters: object) -> Verdict:
         readings = table.readings()
-        bound = next(given[name] for name in ("q", "l", "t") if name in given)
-        verdicts = [model(each, **given) for each in readings if each.suppressed == table.suppressed]
+        bound = cast("float", next(parameters[name] for name in ("q", "l", "t") if name in parameters))
+        verdicts = [model(each, **parameters) for each in readings if each.suppressed == table.suppressed]
         for each in (each for each in readings if each.suppressed != table.suppressed):
             hidden = sorted(table.suppressed - each.suppressed)
-            value = float(crisp(each, hidden, **given))
+            value = float(crisp(each, hidden, **parameters))
             verdicts.append((value, value >= bound - HAIR if smallest else value <= bound + HAIR))
         pick = min if smallest else max
         return pick(value for value, _ in verdicts), all(holds for _, holds in verdicts)
@@ -262,19 +262,18 @@ def _judged_apart(
     return worst
 
 
-def _persons_of(table: Plain, rows: Sequence[int], **_: Any) -> float:
+def _persons_of(table: Plain, rows: Sequence[int], **_: object) -> float:
     return table.persons(rows)
 
 
-def _values_of(table: Plain, rows: Sequence[int], column: str | None = None, **_: Any) -> float:
+def _values_of(table: Plain, rows: Sequence[int], column: str | None = None, **_: object) -> float:
     return min(len(table.counts_in_turn(rows, name)[-1]) for name in _columns(table, column))
 
 
 def _distance_of(
-    table: Plain, rows: Sequence[int], column: str | None = None, distance: str = "equal", **_: Any
+    table: Plain, rows: Sequence[int], column: str | None = None, distance: str = "equal", **_: object
 ) -> float:
-    names = _columns(table, column)
-    return max(float(_moved(table, name, table.shares(rows, name), table.baseline(name), distance)) for name in names)
+    return max(float(_distance(table, rows, name, distance)) for name in _columns(table, column))
 
 
 _DEFINITIONS: dict[str, Callable[..., Verdict]] = {
@@ -296,22 +295,22 @@ _DEFINITIONS: dict[str, Callable[..., Verdict]] = {
 _LARGER_IS_SAFER = frozenset({"k-anonymity", "k-map", "l-diversity", "q-anonymity", "fuzzy-l-diversity"})
 MODELS = {name: _worst(model, smallest=name in _LARGER_IS_SAFER) for name, model in _DEFINITIONS.items()}
 MODELS |= {
-    "q-anonymity": _judged_apart(q_anonymity, _persons_of, smallest=True),
-    "fuzzy-l-diversity": _judged_apart(fuzzy_l_diversity, _values_of, smallest=True),
-    "fuzzy-t-closeness": _judged_apart(fuzzy_t_closeness, _distance_of, smallest=False),
+    "q-anonymity": _with_suppressed_class(q_anonymity, _persons_of, smallest=True),
+    "fuzzy-l-diversity": _with_suppressed_class(fuzzy_l_diversity, _values_of, smallest=True),
+    "fuzzy-t-closeness": _with_suppressed_class(fuzzy_t_closeness, _distance_of, smallest=False),
 }
-"""The function of every model."""
+"""Function of every model."""
 
-_FOUND = dict.fromkeys(
-    ("coding", "joint", "cells", "m", "starts"), "sets that are found in the data are not found again"
+_FITTED_SETS = dict.fromkeys(
+    ("coding", "joint", "cells", "m", "starts"), "fuzzy sets fitted to the data are not fitted again"
 )
 NOT_APPLIED: dict[str, dict[str, str]] = {
-    "q-anonymity": _FOUND,
-    "fuzzy-l-diversity": _FOUND | {"counting": "of the posterior belief, which is no part of the value"},
-    "fuzzy-t-closeness": _FOUND
+    "q-anonymity": _FITTED_SETS,
+    "fuzzy-l-diversity": _FITTED_SETS | {"counting": "of the posterior belief, which is no part of the value"},
+    "fuzzy-t-closeness": _FITTED_SETS
     | {
         "counting": "of the degrees of a class, for which no second way is written",
         "norm": "combines columns, for which no second way of mixtures is written",
     },
 }
-"""Parameters that no definition here applies, by model, and why: a claim that sets one is reported as not checked."""
+"""Parameters that no definition here applies, by model, with the reason: a claim that sets one is not checked."""

@@ -1,4 +1,4 @@
-"""The written file as plain rows: all of them, or those of some classes where there are many."""
+"""Read the written file as plain rows: all of them, or those of a sample of the classes where there are many."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.checker.rows import STAR, Plain
+from celosia.checker.rows import STAR, Plain, Row
 from celosia.data.io import scan
 
 if TYPE_CHECKING:
     import polars as pl
 
 WHOLE = 100_000
-"""Up to so many rows are looked at one by one; of a longer file those of a sample of its classes."""
+"""Most rows of a file that is read whole; of a longer one a sample of the classes is read."""
 SAMPLED = 20_000
-"""About so many rows are looked at then."""
+"""Approximate rows of such a sample."""
 PERSON = "__person__"
 
 
 @dataclass(frozen=True)
 class OwnerFacts:
-    """What the publisher knows and the file does not tell."""
+    """Facts that the publisher knows and the file does not show."""
 
     persons: Sequence[int | None] | None = None
-    """A number for the person of each row, in the order of the file."""
+    """Person of each row as a number, in the order of the file."""
     inputs: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """For columns that no step changed: each value of the input table (``value``) and its persons, those without
     an id as one (``count``) or one for each row (``each``)."""
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     paths: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
-    """Hierarchies: for each value its text and its labels, up to the root."""
+    """Hierarchies: the text of each value and its labels, up to the root."""
     unchanged: frozenset[str] = frozenset()
     """Columns that no step changed."""
-    populations: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
-    """The people of a population, by the part that asks for them."""
+    populations: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    """People of a population, by the part that uses them."""
 
 
 @dataclass(frozen=True)
 class ReleasedRows:
-    """A file as it was written: its size, and the rows that are looked at."""
+    """Size of a written file, and the rows of it that are checked."""
 
     rows: int
     columns: tuple[str, ...]
@@ -71,17 +71,17 @@ def read_file(path: Path, roles: Mapping[str, Any], facts: OwnerFacts, *, type: 
         # few suppressed rows are the class that is most at risk: never left out by chance
         frame = frame.filter(chosen | stars if suppressed <= SAMPLED else chosen)
     needed = [*quasi, *(n for n in roles.get("sensitive", ()) if n in columns), *([person] if person else [])]
-    looked = frame.select(list(dict.fromkeys(needed))).collect(engine="streaming")
-    hidden = looked.select(stars).to_series().arg_true().to_list() if quasi and suppressed < rows else []
+    checked = frame.select(list(dict.fromkeys(needed))).collect(engine="streaming")
+    hidden = checked.select(stars).to_series().arg_true().to_list() if quasi and suppressed < rows else []
     plain = Plain(
-        rows=tuple(looked.to_dicts()),
+        rows=tuple(checked.to_dicts()),
         quasi=tuple(quasi),
         sensitive=tuple(n for n in roles.get("sensitive", ()) if n in columns),
         person=person,
         missing={name: how for name, how in roles.get("missing", {}).items() if name in quasi},
         suppressed=frozenset(hidden),
         people=people,
-        **_distributions(looked, facts),
+        **_distributions(checked, facts),
     )
     return ReleasedRows(rows, columns, suppressed, plain, sampled)
 
@@ -92,18 +92,21 @@ def _persons(frame: pl.LazyFrame, person: str | None, rows: int) -> int:
     return rows if person is None else int(frame.select(pl.col(person).n_unique()).collect(engine="streaming").item())
 
 
-def _distributions(looked: pl.DataFrame, facts: OwnerFacts) -> dict[str, Any]:
-    """What the input had in each column, with its values as the file writes them; not where those do not meet."""
+def _distributions(checked: pl.DataFrame, facts: OwnerFacts) -> dict[str, Any]:
+    """Distributions, orders and hierarchies of input columns, with values as the file writes them.
+
+    Columns whose values cannot be matched are left out.
+    """
     import polars as pl
 
     shares, each, orders, trees = {}, {}, {}, {}
     for name, counts in facts.inputs.items():
-        if name not in looked.columns:
+        if name not in checked.columns:
             continue
-        dtype = looked.schema[name]
+        dtype = checked.schema[name]
         values = counts["value"].cast(dtype, strict=False)
-        shown = set(looked[name].to_list()) - {None}  # a cell may be blanked where no value of the input is missing
-        if values.n_unique() < len(values) or not shown <= set(values.to_list()):
+        released = set(checked[name].to_list()) - {None}  # a cell may be blanked where no value of the input is missing
+        if values.n_unique() < len(values) or not released <= set(values.to_list()):
             continue
         shares[name], each[name] = (_shares(values, counts[how]) for how in ("count", "each"))
         if name in facts.orders:

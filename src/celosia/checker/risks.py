@@ -1,11 +1,10 @@
-"""Risks of a file a second time: from the frequencies of its records, one after the other."""
+"""Second implementation of risks of a file, from the frequencies of its records."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
 
 from celosia.checker.rows import Plain
 
@@ -16,14 +15,14 @@ def prosecutor(table: Plain) -> float:
 
 
 def uniqueness(table: Plain) -> float:
-    """The share of persons who are alone; one with several combinations counts with each."""
+    """Share of unique persons; one with several combinations counts with each."""
     patterns = table.patterns()
     persons = sum(number for _, number in patterns)
     return float(Fraction(sum(number for frequency, number in patterns if frequency == 1), persons)) if persons else 0.0
 
 
 def homogeneity(table: Plain, share: float = 1.0) -> float:
-    """The share of persons in a class where one value is that of (nearly) all of its persons."""
+    """Share of persons in classes where at least ``share`` of the persons have the same value."""
     disclosed = persons = 0
     for numbers in table.classes().values():
         size = table.persons(numbers)
@@ -34,7 +33,7 @@ def homogeneity(table: Plain, share: float = 1.0) -> float:
 
 
 def _largest_share(table: Plain, numbers: Sequence[int], column: str) -> Fraction:
-    """The share of the most frequent value among the known ones; of missing ones where none is known."""
+    """Share of the most frequent value among the known ones; of missing ones where none is known."""
     size, counted = table.persons(numbers), table.counts(numbers, column)
     present = {value: count for value, count in counted.items() if value not in (None, "*")}
     if not present:
@@ -44,11 +43,11 @@ def _largest_share(table: Plain, numbers: Sequence[int], column: str) -> Fractio
 
 
 def _highest(risk: Callable[..., float]) -> Callable[..., float]:
-    """A risk over every reading of a table: the highest value."""
+    """Apply a risk to every interpretation of a table and return the highest value."""
 
     @functools.wraps(risk)
-    def highest(table: Plain, **given: Any) -> float:
-        return max(risk(each, **given) for each in table.readings())
+    def highest(table: Plain, **parameters: object) -> float:
+        return max(risk(each, **parameters) for each in table.readings())
 
     return highest
 

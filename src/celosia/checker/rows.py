@@ -1,9 +1,9 @@
-"""A table as plain rows: what every slow second way of computing a number starts from.
+"""Tables as plain rows, from which every second implementation starts.
 
-Nothing here knows the rest of Celosia. A row is a dictionary; classes are found by comparing keys one by one. Two facts
+Nothing here uses the rest of Celosia. A row is a dictionary; classes are built by comparing keys one by one. Two rules
 hold for all numbers: a suppressed record belongs to no class, and with a person column persons are counted, each once
-per class (and once per sensitive value of a class), however many rows they own. Where that may be too favourable
-:meth:`Plain.readings` gives other ways to read the rows, and the worst number is stated.
+per class (and once per sensitive value of a class), however many rows they have. Where that may be too favourable
+:meth:`Plain.readings` gives further interpretations of the rows, and the worst number is stated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STAR = "*"
 
 @dataclass(frozen=True)
 class Plain:
-    """Rows, what the columns are, and the rows of the input that distributions are compared with."""
+    """Rows, the roles of their columns, and the input that distributions are compared with."""
 
     rows: tuple[Row, ...]
     quasi: tuple[str, ...]
@@ -37,34 +37,34 @@ class Plain:
     """Columns that hold labels of a hierarchy, or other words, instead of the values that were read."""
     suppressed: frozenset[int] = frozenset()
     before: tuple[Row, ...] | None = None
-    """The rows of the input table, where steps were applied since; columns that were recoded are recoded here too."""
+    """Rows of the input table, where steps were applied since; columns that were recoded are recoded here too."""
     shares_before: Mapping[str, Mapping[Any, Fraction]] = field(default_factory=dict)
-    """The distributions of columns in the input table, where they are known without its rows."""
+    """Distributions of columns in the input table, where they are known without its rows."""
     shares_each: Mapping[str, Mapping[Any, Fraction]] | None = None
-    """The same where each row without a person's id counts as a person."""
+    """``shares_before`` with each row without a person's id as a person of its own."""
     each_unknown: bool = False
     """Whether rows without a person's id belong each to another person; otherwise to one."""
     people: int | None = None
     """Persons of the whole table, where these rows are some of its classes."""
 
     @cached_property
-    def kept(self) -> list[int]:
+    def in_classes(self) -> list[int]:
         """Numbers of the rows that belong to a class: all of them where all are suppressed."""
-        return self.shown or list(range(len(self.rows)))
+        return self.unsuppressed or list(range(len(self.rows)))
 
     @cached_property
-    def shown(self) -> list[int]:
+    def unsuppressed(self) -> list[int]:
         """Numbers of the rows that are not suppressed."""
         return [i for i in range(len(self.rows)) if i not in self.suppressed]
 
     def readings(self) -> list[Plain]:
-        """The table in every way that the worse number is taken of.
+        """Return the interpretations of the table over which the worst number is taken.
 
         The suppressed rows belong to no class, or those that show a sensitive value form one (their quasi-identifiers
         are equal). Rows without a person's id belong to one person, or each to another.
         """
-        telling = [name for name in self.sensitive if name not in self.quasi]
-        empty = frozenset(i for i in self.suppressed if all(self.rows[i][name] is None for name in telling))
+        sensitive = [name for name in self.sensitive if name not in self.quasi]
+        empty = frozenset(i for i in self.suppressed if all(self.rows[i][name] is None for name in sensitive))
         apart = [self] if empty == self.suppressed else [self, replace(self, suppressed=empty)]
         if self.each_unknown or self.person is None or sum(row[self.person] is None for row in self.rows) < 2:
             return apart
@@ -72,32 +72,32 @@ class Plain:
         return [*(replace(table, each_unknown=True, shares_before=before) for table in apart), *apart]
 
     @cached_property
-    def reading(self) -> str:
-        """How missing values are read, ``category`` columns apart."""
+    def missing_semantics(self) -> str:
+        """Semantics of missing values of the quasi-identifiers, "category" columns apart."""
         return next((r for c, r in self.missing.items() if c in self.quasi and r != "category"), "category")
 
-    def who(self, i: int) -> Any:
-        """The person who owns a row; without a person column every row is a person."""
+    def who(self, i: int) -> tuple[str, Any]:
+        """Return the person of a row; without a person column every row is a person."""
         if self.person is None or (self.each_unknown and self.rows[i][self.person] is None):
             return ("row", i)
         return ("person", self.rows[i][self.person])
 
     def persons(self, numbers: Sequence[int]) -> int:
-        """How many persons own these rows."""
+        """Count the persons of these rows."""
         return len({self.who(i) for i in numbers})
 
     def key(self, i: int) -> tuple[Any, ...]:
-        """The quasi-identifiers of a row."""
+        """Quasi-identifiers of a row."""
         return tuple(self.rows[i][name] for name in self.quasi)
 
     def classes(self) -> dict[tuple[Any, ...], list[int]]:
-        """The kept rows of each class: equal quasi-identifiers, missing equals missing."""
+        """Rows of each class: equal quasi-identifiers, missing equals missing."""
         return self._classes
 
     @cached_property
     def _classes(self) -> dict[tuple[Any, ...], list[int]]:
         rows_of: dict[tuple[Any, ...], list[int]] = {}
-        for i in self.kept:
+        for i in self.in_classes:
             rows_of.setdefault(self.key(i), []).append(i)
         return rows_of
 
@@ -111,65 +111,65 @@ class Plain:
         return True
 
     def blanks(self, i: int) -> int:
-        """How many cells of the row are missing and stand for other values."""
+        """Count the cells of the row that are missing and stand for other values."""
         return sum(
             self.rows[i][name] is None and self.missing.get(name, "category") != "category" for name in self.quasi
         )
 
     def frequency(self, i: int) -> int:
-        """How many persons a record could be."""
-        if self.reading == "category":  # then to be compatible is to be equal
+        """Count the persons that a record could be."""
+        if self.missing_semantics == "category":  # then to be compatible is to be equal
             return self.persons(self.classes().get(self.key(i), ()))
-        alike = [j for j in self.kept if self.compatible(i, j)]
-        if self.reading == "conservative" and self.blanks(i) < len(self.quasi):
+        alike = [j for j in self.in_classes if self.compatible(i, j)]
+        if self.missing_semantics == "conservative" and self.blanks(i) < len(self.quasi):
             alike = [j for j in alike if self.key(j) == self.key(i) or not self.blanks(j)]
         return self.persons(alike)
 
     def patterns(self) -> list[tuple[int, int]]:
-        """For each different row of quasi-identifiers: its frequency, and the persons that have it."""
+        """Frequency of each distinct row of quasi-identifiers, and the persons that have it."""
         return [(self.frequency(numbers[0]), self.persons(numbers)) for numbers in self.classes().values()]
 
     def counts(self, numbers: Sequence[int], column: str) -> dict[Any, int]:
-        """How many persons have each value of a column; missing is a value."""
+        """Persons of each value of a column; missing is a value."""
         owners: dict[Any, set[Any]] = {}
         for i in numbers:
             owners.setdefault(self.rows[i][column], set()).add(self.who(i))
         return {value: len(people) for value, people in owners.items()}
 
     def counts_in_turn(self, numbers: Sequence[int], column: str) -> list[dict[Any, int]]:
-        """The counts of a column with missing values, and those of its known values alone where there are any."""
+        """Return the counts of a column with missing values, and of its known values alone where there are any."""
         counted = self.counts(numbers, column)
         present = {value: count for value, count in counted.items() if value is not None}
         return [counted, present] if present else [counted]
 
     def shares(self, numbers: Sequence[int], column: str) -> dict[Any, Fraction]:
-        """The distribution of a column over some rows."""
+        """Distribution of a column over some rows."""
         counted = self.counts(numbers, column)
         whole = sum(counted.values())
         return {value: Fraction(count, whole) for value, count in counted.items()}
 
     def baseline(self, column: str) -> dict[Any, Fraction]:
-        """The distribution of a column in the input table, with the records that were suppressed or left out since."""
+        """Distribution of a column in the input table, with the records that were suppressed or left out since."""
         if column in self.shares_before:
             return dict(self.shares_before[column])
         whole = self if self.before is None else replace(self, rows=self.before, suppressed=frozenset(), before=None)
         return whole.shares(range(len(whole.rows)), column)
 
     def domain(self, column: str) -> list[Any]:
-        """The values of a column in the input table in the order of its kind, a missing one last."""
+        """Values of a column in the input table in the order of its kind, a missing one last."""
         values = set(self.baseline(column))
         order = self.orders.get(column)
         ordered = [v for v in order if v in values] if order else sorted(v for v in values if v is not None)
         return [*ordered, *([None] if None in values else [])]
 
-    def path(self, column: str, value: Any) -> tuple[Any, ...]:
-        """A value with its label on each level; a missing value stays missing below the root."""
-        rows = self.trees[column]
+    def path(self, column: str, value: object) -> tuple[str | None, ...]:
+        """Return a value with its label on each level; a missing value stays missing below the root."""
+        paths = self.trees[column]
         if value is None:
-            return (*([None] * (len(rows[0]) - 1)), rows[0][-1])
-        for row in rows:
-            if row[0] == str(value):
-                return row
+            return (*([None] * (len(paths[0]) - 1)), paths[0][-1])
+        for path in paths:
+            if path[0] == str(value):
+                return path
         raise KeyError(column)  # without the value, which may be a cell of the original
 
     def total(self) -> int:

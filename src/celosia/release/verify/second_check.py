@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.checker.check import Claimed, Judged, judge_all
+from celosia.checker.check import StatedValue, Verdict, judge_all
 from celosia.checker.released_file import OwnerFacts, ReleasedRows, read_file
 from celosia.data.engines.row_codes import NO_PERSON
 from celosia.errors import CelosiaError, Contradiction
@@ -36,7 +36,7 @@ def check_release(release: Release, draft: Path, type: str) -> SecondCheck:  # n
     facts = _owner_facts(release, findings, release.private)
     file = read_file(draft, release.public.roles.spec(), facts, type=type, seed=_seed(draft))
     _check_shape(file, release.public.release)
-    verdicts = judge_all(_claimed(findings, release.public.counted), file, facts)
+    verdicts = judge_all(_stated_values(findings, release.public.counted), file, facts)
     claims = (*release.public.requirements, *release.public.risks)
     _refuse_wrong(verdicts, {claim.part: claim.value for claim in claims})
     return summarise(verdicts)
@@ -46,12 +46,12 @@ def check_further_table(release: Release, assessment: Assessment, draft: Path, t
     """Check the requirements and risks of a further table on the file as it was written."""
     findings = [*assessment.models, *assessment.risks]
     file = read_file(draft, release.public.roles.spec(), OwnerFacts(), type=type, seed=_seed(draft))
-    verdicts = judge_all(_claimed(findings, release.public.counted), file, OwnerFacts())
+    verdicts = judge_all(_stated_values(findings, release.public.counted), file, OwnerFacts())
     _refuse_wrong(verdicts, {finding.label: finding.value for finding in findings})
     return summarise(verdicts)
 
 
-def _refuse_wrong(verdicts: Iterable[Judged], stated: Mapping[str, Any]) -> None:
+def _refuse_wrong(verdicts: Iterable[Verdict], stated: Mapping[str, Any]) -> None:
     wrong = [verdict for verdict in verdicts if verdict.agrees is False]
     if wrong:
         each = (f"{v.part} is stated as {stated.get(v.part)}, and computed as {v.found:.12g}" for v in wrong)
@@ -61,7 +61,7 @@ def _refuse_wrong(verdicts: Iterable[Judged], stated: Mapping[str, Any]) -> None
         )
 
 
-def summarise(verdicts: Iterable[Judged]) -> SecondCheck:
+def summarise(verdicts: Iterable[Verdict]) -> SecondCheck:
     """Return the verdicts as a certificate states them."""
     verdicts = list(verdicts)
     return SecondCheck(
@@ -73,7 +73,7 @@ def summarise(verdicts: Iterable[Judged]) -> SecondCheck:
 
 def check_file(
     claims: Iterable[tuple[Model | Risk, Claim]], data: Path, stated: Certificate, record: Record | None
-) -> list[Judged]:
+) -> list[Verdict]:
     """Check claims on a released file with its certificate alone; claims that need the input are left out."""
     from celosia.data.io.filetypes import type_of
 
@@ -81,7 +81,7 @@ def check_file(
     file = read_file(data, stated.roles.spec(), facts, type=type_of(data).name, seed=_seed(data))
     return judge_all(
         [
-            Claimed(
+            StatedValue(
                 claim.part,
                 part.name,
                 _parameters(part),
@@ -100,10 +100,10 @@ def _seed(file: Path) -> int:
     return int(file_hash(file)[:8], 16)
 
 
-def _claimed(findings: Iterable[Finding], counted: Counted) -> list[Claimed]:
+def _stated_values(findings: Iterable[Finding], counted: Counted) -> list[StatedValue]:
     """Return the findings on models and risks, not those of attacks, as the checker takes them."""
     return [
-        Claimed(finding.label, finding.part.name, _parameters(finding.part), finding.value, finding.holds, counted)
+        StatedValue(finding.label, finding.part.name, _parameters(finding.part), finding.value, finding.holds, counted)
         for finding in findings
         if finding.holds is not None or isinstance(finding.part, Risk)
     ]
