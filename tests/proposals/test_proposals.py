@@ -17,7 +17,7 @@ from celosia.errors import DataError
 from celosia.hierarchy import hierarchy
 from celosia.proposals import policy_text, safe_harbor, schema_of, separation, suggest
 from celosia.proposals.hierarchies import nice_width
-from celosia.release.output.columns import releasable
+from celosia.release.output.columns import select_output
 from celosia.release.policy.policy import Policy
 
 
@@ -245,7 +245,7 @@ def test_safe_harbor_removes_and_coarsens(tmp_path):
     table = celosia.read(frame, policy.schema)
     assert policy.require == ()
     steps = [step.method for step in policy.steps]
-    safe = releasable(table, celosia.protect(table, *steps, seed=1), steps).table.polars()
+    safe = select_output(table, celosia.protect(table, *steps, seed=1), steps).table.polars()
     assert "city" not in safe.columns
     assert safe["age"].max() == 90
     assert set(safe["visit_date"]) == {"2024"}

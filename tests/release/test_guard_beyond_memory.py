@@ -6,7 +6,7 @@ import pytest
 import celosia
 from celosia.data.engines import engine_named
 from celosia.data.engines.duckdb import DuckDB
-from celosia.release.output.guard import _Look, inspect
+from celosia.release.output.guard import _Inspection, inspect
 
 
 def test_cells_that_stayed_as_they_were_are_counted_in_the_engine(tmp_path, monkeypatch):
@@ -16,7 +16,11 @@ def test_cells_that_stayed_as_they_were_are_counted_in_the_engine(tmp_path, monk
     schema = celosia.Schema.of(quasi=["age"], insensitive=["income"])
     original = celosia.read(tmp_path / "people.parquet", schema, engine="duckdb").identified()
     released = original.batched("income", lambda rows: rows["income"].clip(140))
-    look, sizes, collect = _Look(original, released, frozenset({"income"}), formal=False), [], DuckDB.collect
+    inspection, sizes, collect = (
+        _Inspection(original, released, frozenset({"income"}), formal=False),
+        [],
+        DuckDB.collect,
+    )
 
     def watched(self, frame):
         found = collect(self, frame)
@@ -24,7 +28,7 @@ def test_cells_that_stayed_as_they_were_are_counted_in_the_engine(tmp_path, monk
         return found
 
     monkeypatch.setattr(DuckDB, "collect", watched)
-    assert look._own("income") == 60
+    assert inspection._count_unchanged("income") == 60
     assert max(sizes) == 1
 
 
@@ -61,10 +65,10 @@ def test_many_values_are_judged_where_they_are(engine, person, tmp_path, monkeyp
         tables = {original.take(range(7, 120)): (), noisy: ("measure",)}
         return [[*inspect(original, table, changed, {})] for table, changed in tables.items()]
 
-    monkeypatch.setattr(kind, "most", 10**6)
+    monkeypatch.setattr(kind, "collect_limit", 10**6)
     usual = looked()
     monkeypatch.setattr(kind, "local", False)
-    monkeypatch.setattr(kind, "most", 10)
+    monkeypatch.setattr(kind, "collect_limit", 10)
     asked = []
     afar = celosia.Table.afar
     monkeypatch.setattr(celosia.Table, "afar", lambda self, name: (asked.append(afar(self, name)), asked[-1])[1])

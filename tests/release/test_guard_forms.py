@@ -16,7 +16,7 @@ from celosia import Schema
 from celosia.cli.main import run as cli
 from celosia.errors import GuardError, OutputError
 from celosia.proposals import suggest
-from celosia.release.output.columns import releasable
+from celosia.release.output.columns import select_output
 
 P, N = 100, 300
 RNG = np.random.default_rng(2)
@@ -91,7 +91,7 @@ def stops(values: Any, *steps: Any) -> str:
     table = table_of(values)
     made = celosia.protect(table, *steps, seed=1) if steps else table.identified()
     with pytest.raises(GuardError) as caught:
-        releasable(table, made, [secret["method"] for secret in made.secrets])
+        select_output(table, made, [secret["method"] for secret in made.secrets])
     return str(caught.value)
 
 
@@ -150,7 +150,7 @@ def test_categories_stop_writing_running_and_applying(tmp_path, capsys):
 )
 def test_categories_and_amounts_do_not_stop_the_release(values):
     table = table_of(values * 3)
-    releasable(table, table.identified(), ())
+    select_output(table, table.identified(), ())
 
 
 def card(body: str) -> int:
@@ -195,8 +195,8 @@ def test_means_of_identifiers_are_not_released(step, role):
     made = celosia.protect(table, step, seed=1)
     methods = [secret["method"] for secret in made.secrets]
     with pytest.raises(OutputError, match="a step computes numbers from its numbers"):
-        releasable(table, made, methods)
-    assert "x" in releasable(table, made, methods, ["x"]).table.names, "kept on purpose"
+        select_output(table, made, methods)
+    assert "x" in select_output(table, made, methods, ["x"]).table.names, "kept on purpose"
 
 
 @pytest.mark.parametrize(
@@ -209,4 +209,4 @@ def test_the_same_forms_are_identifiers_in_a_suggestion(form):
 
 def test_a_decimal_column_of_amounts_leaves():
     table = table_of([Decimal(i % 50) / 4 for i in range(N)])
-    releasable(table, table.identified(), ())
+    select_output(table, table.identified(), ())

@@ -13,7 +13,7 @@ import celosia
 from celosia import Schema
 from celosia.data.io.facts import FileFacts
 from celosia.errors import GuardError
-from celosia.release.output.columns import releasable
+from celosia.release.output.columns import select_output
 from celosia.release.output.guard import inspect
 
 N = 120
@@ -341,4 +341,4 @@ def test_a_quasi_identifier_that_hardly_two_people_share_predicts_nothing():
     schema = Schema.of(person="who", quasi=["born"], insensitive=["income"])
     table = celosia.read(visits, schema)
     coarse = celosia.protect(table, "recode(column=born, breaks=[100, 200])")
-    assert releasable(table, coarse, [coarse.secrets[-1]["method"]]).sightings == ()
+    assert select_output(table, coarse, [coarse.secrets[-1]["method"]]).sightings == ()

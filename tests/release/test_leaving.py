@@ -13,7 +13,7 @@ import celosia
 from celosia import Schema
 from celosia.errors import OutputError, UnknownName
 from celosia.parts import Formal, parts
-from celosia.release.output.columns import arranged, releasable
+from celosia.release.output.columns import order_records, select_output
 from celosia.release.run import run
 from celosia.streams import Stream
 
@@ -189,7 +189,7 @@ def test_a_column_that_is_kept_must_exist(place):
 def test_a_release_without_any_column_is_refused():
     table = celosia.read(people().select("name", "note"), Schema.of(identifiers=["name"]))
     with pytest.raises(OutputError, match="no column is left to release"):
-        releasable(table, table, ())
+        select_output(table, table, ())
 
 
 def test_an_order_that_is_kept_is_kept_on_every_engine(place, engine):
@@ -197,8 +197,8 @@ def test_an_order_that_is_kept_is_kept_on_every_engine(place, engine):
     made = released(place, step, output='order = "kept"\nreport = false', engine=engine)
     assert pl.read_csv(place / "safe.csv")["pay"].to_list() == people()["pay"].to_list()
     table = celosia.read(people(), Schema.of(quasi=["age"], sensitive=["pay"]), engine=engine)
-    leaving = releasable(table, table.identified(), (), keep=["pay"])
-    kept = arranged(leaving, "kept", Stream(1))
+    leaving = select_output(table, table.identified(), (), keep=["pay"])
+    kept = order_records(leaving, "kept", Stream(1))
     assert kept.engine.ids(kept.rows.frame).tolist() == list(range(N))
     assert made.certificate["order"] == "kept"
 

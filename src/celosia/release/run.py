@@ -11,11 +11,11 @@ from typing import Any
 
 from celosia import __version__
 from celosia.data.io import write
-from celosia.data.io.atomic import refuse_taken
+from celosia.data.io.atomic import refuse_existing
 from celosia.data.io.facts import file_version
 from celosia.data.io.filetypes import type_of
 from celosia.data.spill import sweep_here
-from celosia.errors import DataError, OutputError, PolicyError, RequirementError, explained
+from celosia.errors import DataError, OutputError, PolicyError, RequirementError, explain_failures
 from celosia.methods.bases.domain import cover_hierarchies
 from celosia.parts import Attack, Formal, public_spec, withheld_parameters
 from celosia.parts.progress import Progress, subrange
@@ -51,15 +51,15 @@ from celosia.release.evidence.row_map import (
 from celosia.release.evidence.seal import draft_files, file_hash, finish_interrupted, fresh_key, now, seal
 from celosia.release.evidence.signature import Signer
 from celosia.release.output.columns import (
-    Leaving,
-    arranged,
+    OutputTable,
     formal_columns,
     further_tables,
+    order_records,
     order_stream,
-    releasable,
+    select_output,
     with_further_tables,
 )
-from celosia.release.output.write import beside, writer_options
+from celosia.release.output.write import sibling_path, writer_options
 from celosia.release.plan import Plan, check_columns
 from celosia.release.policy.feasibility import formal_options
 from celosia.release.policy.policy import Output, Policy, Step
@@ -77,7 +77,7 @@ INNER = {"method", "tables", "aside"}
 """What a table keeps of its steps that no record states: objects."""
 
 
-@explained()
+@explain_failures()
 def run(
     policy: Policy | str | Path,
     *,
@@ -141,7 +141,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     }
     protected = with_further_tables(protected.blank_suppressed(require).unmarked(), copies)
     methods = [step.method for step in policy.steps]
-    leaving = releasable(original, protected, methods, policy.output.columns, acknowledge=policy.guard.acknowledge)
+    leaving = select_output(original, protected, methods, policy.output.columns, acknowledge=policy.guard.acknowledge)
     earlier = history.checked(original, leaving.table, policy)
     before = assess(original, policy.require, policy.risks)
     after = assess(protected, policy.require, policy.risks)
@@ -149,7 +149,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     attacks = tuple(risk for risk in policy.risks if isinstance(risk, Attack))
     comparison = compare(original, protected, policy.losses, attacks)
     stream = Stream.of(seed, original.fingerprint)
-    released = arranged(leaving, policy.output.order, stream)
+    released = order_records(leaving, policy.output.order, stream)
     certificate = _certificate(released, leaving, policy, after, comparison)
     certificate.holds = after.holds and all(each.holds for each in further.values())
     record = _record(leaving, released, policy, seed, _order(leaving, policy, stream), before, after, comparison)
@@ -219,7 +219,7 @@ BASELINE = (
 
 
 def _certificate(
-    released: Table, leaving: Leaving, policy: Policy, after: Assessment, comparison: Comparison
+    released: Table, leaving: OutputTable, policy: Policy, after: Assessment, comparison: Comparison
 ) -> CertificateDraft:
     original, protected = comparison.original, comparison.protected
     unreleased = set(leaving.original.names) - set(released.names)
@@ -289,7 +289,7 @@ def _input_hash(source: Path, original: Table) -> str | None:
 
 
 def _record(
-    leaving: Leaving,
+    leaving: OutputTable,
     released: Table,
     policy: Policy,
     seed: int,
@@ -333,7 +333,7 @@ def _record(
     return record
 
 
-def _order(leaving: Leaving, policy: Policy, stream: Stream) -> Order:
+def _order(leaving: OutputTable, policy: Policy, stream: Stream) -> Order:
     """Return which record of the input each released row is: the key of the order, and the records that remain."""
     order = Order(rows=len(leaving.table))
     if policy.output.order == "shuffled":
@@ -368,7 +368,7 @@ def write_release(
     if source.is_file() and any(path.exists() and path.samefile(source) for path in paths.values()):
         raise OutputError(f"the output {paths['data'].name!r} is the input; an original is never overwritten.")
     if not overwrite:
-        refuse_taken([*paths.values(), *_stale(policy.output, paths)])
+        refuse_existing([*paths.values(), *_stale(policy.output, paths)])
     # an old report must not stand beside new data
     with draft_files(paths, lambda: _stale(policy.output, paths), overwrite=overwrite) as drafts:
         _write_data(release.table.streamed(), drafts["data"], paths["data"], release, policy)
@@ -421,13 +421,13 @@ def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]
     path = output.path
     paths = {
         "data": path,
-        "certificate": beside(path, ".certificate", ".json"),
-        "record": beside(path, ".private", ".json"),
+        "certificate": sibling_path(path, ".certificate", ".json"),
+        "record": sibling_path(path, ".private", ".json"),
     }
-    paths |= {name: beside(path, f".{name}") for name in others}
+    paths |= {name: sibling_path(path, f".{name}") for name in others}
     if output.report:
-        paths["report"] = beside(path, ".report", ".html")
-        paths["internal"] = beside(path, ".internal", ".html")
+        paths["report"] = sibling_path(path, ".report", ".html")
+        paths["internal"] = sibling_path(path, ".internal", ".html")
     return paths
 
 

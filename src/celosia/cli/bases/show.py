@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from celosia.parts.progress import Progress
     from celosia.release.evidence.findings import Assessment, Comparison
     from celosia.release.evidence.release import Release
-    from celosia.release.output.columns import Leaving
+    from celosia.release.output.columns import OutputTable
 
 
 class _VisibleText:
@@ -157,7 +157,7 @@ def print_step(entry: Mapping[str, Any], before: int, after: int) -> None:
 
 
 def print_left_out(
-    leaving: Leaving, advice: str = "--keep-columns keeps a column; a role such as --sensitive declares it."
+    leaving: OutputTable, advice: str = "--keep-columns keeps a column; a role such as --sensitive declares it."
 ) -> None:
     """Print the columns that were left out, those that the guard reports, and those that were kept on request."""
     out = console()

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.consent.protection.marking import resolved
+from celosia.consent.protection.marks import resolved
 from celosia.consent.protection.measures import losses
 from celosia.consent.protection.protection import Protected, honour
 from celosia.consent.publication.request import (
     Request,
     activations,
-    as_run,
+    native_request,
     query_digest,
     refuse_unanswerable,
     requested_table,
     run_query,
 )
 from celosia.consent.publication.result import dialect_of
-from celosia.consent.rules.matching import active
-from celosia.release.output.columns import releasable
+from celosia.consent.rules.matches import active
+from celosia.release.output.columns import select_output
 from celosia.streams import Stream
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def outlook(request: Request, source: str | pl.DataFrame, catalogue: Catalogue, 
     the query. Every look is a line of the audit trail.
     """
     store.note("look", "publisher", query_digest(request, source))
-    request = as_run(request, source)
+    request = native_request(request, source)
     refuse_unanswerable(request, source, catalogue, store)
     query, matches = activations(request, source, catalogue).of(request.sql, request.dialect or dialect_of(source))
     frame, owner, matches = run_query(request, source, catalogue, query, matches)
@@ -52,7 +52,7 @@ def outlook(request: Request, source: str | pl.DataFrame, catalogue: Catalogue, 
     protected = {
         rule: honour(table, everybody, replace(plain, rule=rule), Stream(0)) for rule in ("standard", "control")
     }
-    leaving = releasable(
+    leaving = select_output(
         table,
         protected["standard"].table,
         (),

@@ -1,1 +1,1 @@
-"""What leaves: which columns, looked at by the guard, written whole or not at all."""
+"""Output of a release: columns selected and checked by the guard, files written whole or not at all."""

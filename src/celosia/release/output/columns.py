@@ -1,9 +1,9 @@
-"""What leaves: which columns and in which order. Every file of records that is written as a release is decided here.
+"""Selection of output columns and order of output records, for every file of records that is part of a release.
 
-A column leaves when it is declared and names nobody, when a step made it, or when it is kept on purpose. A column that
-names somebody (an identifier, the id of a person or a household) leaves only when a step declares to overwrite it and
-none of its cells holds a value of the original column: that is counted, not believed. A column of free text leaves only
-when a step overwrites it. Then the guard looks at all that is about to leave.
+A column is released if it is declared and names no person, if a step made it, or if the data owner keeps it on purpose.
+A column that names a person (an identifier, the id of a person or a household) is released only if a step declares to
+overwrite it and no cell is left with a value of the original column, which is counted here. A column of free text is
+released only if a step overwrites it. Then the guard checks all released columns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from celosia.data.schema import NAMING, Kind, Role
 from celosia.errors import OutputError, UnknownName
 from celosia.parts import Formal, identity
 from celosia.release.evidence.certificate import KeptColumn
-from celosia.release.output.guard import Sighting, acknowledged, inspect, stop
+from celosia.release.output.column_profile import Frame
+from celosia.release.output.guard import Sighting, check_reasons, inspect, refuse_certain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,21 +30,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Leaving:
-    """A table as it may leave, and what was decided about its columns."""
+class OutputTable:
+    """Table with the columns that may be released, and the decisions about all columns."""
 
     original: Table
     table: Table
     methods: tuple[Method, ...]
     left_out: Mapping[str, str]
-    """Columns that stay behind, and what they are: a role that names somebody, or undeclared."""
+    """Columns that are not released, each with the reason: an identifying role, free text or undeclared."""
     kept: tuple[KeptColumn, ...]
-    """Columns that are released only because the owner keeps them on purpose."""
+    """Columns that are released only because the data owner keeps them on purpose."""
     sightings: tuple[Sighting, ...] = ()
-    """What the guard has seen in the columns that leave."""
+    """Findings of the guard in the released columns."""
 
 
-def releasable(
+def select_output(
     original: Table,
     protected: Table,
     methods: Sequence[Method],
@@ -52,30 +53,30 @@ def releasable(
     keeping: str = "output.columns",
     acknowledge: Mapping[str, str] | None = None,
     changed: Collection[str] = (),
-) -> Leaving:
-    """The protected table, and the further tables of its steps, without the columns that must not leave.
+) -> OutputTable:
+    """Drop the columns that must not be released from the protected table and from the further tables of its steps.
 
-    ``keep`` names columns that leave in any case, on the word of the owner; ``keeping`` is where the owner says so.
-    ``acknowledge`` gives the owner's reason, by column, why something that the guard sees may leave; ``changed`` names
-    columns that were overwritten by something that is no step. Refuses a column that names somebody when a step
-    overwrites it and original values are left in it, and what the guard is sure of.
+    ``keep`` names columns that the data owner releases in any case, ``keeping`` the option that lists them.
+    ``acknowledge`` maps columns to the owner's reason to release them despite what the guard finds; ``changed`` names
+    columns that were overwritten outside of steps. Raises if a step overwrites an identifying column but leaves
+    original values in it, and if the guard has a certain finding.
     """
     for name in keep:
         if name not in protected.schema:
             raise UnknownName.of("column", name, protected.names, f"({keeping})")
-    choice = _Choice(original, frozenset(keep), overwritten(original, methods), keeping)
+    choice = _Choice(original, frozenset(keep), overwritten_columns(original, methods), keeping)
     left_out = choice.left_out(protected)
     if len(left_out) == len(protected.names):
         raise OutputError(f"no column is left to release: give the columns roles, or name those to keep ({keeping}).")
     secrets = tuple({**secret, **choice.further(secret)} for secret in protected.secrets)
-    kept = [choice.kept(protected, name) for name in protected.names if name in keep and choice.doubted(name)]
-    reasons = {name: choice.nature(name) for name in left_out}
+    kept = [choice.describe_kept(protected, name) for name in protected.names if name in keep and choice.reason(name)]
+    reasons = {name: choice.reason(name) for name in left_out}
     table = replace(protected.drop(left_out), secrets=secrets)
-    sightings = _guarded(original, table, methods, keep, acknowledge, keeping, changed)
-    return Leaving(original, table, tuple(methods), reasons, tuple(kept), sightings)
+    sightings = _run_guard(original, table, methods, keep, acknowledge, keeping, changed)
+    return OutputTable(original, table, tuple(methods), reasons, tuple(kept), sightings)
 
 
-def _guarded(
+def _run_guard(
     original: Table,
     table: Table,
     methods: Sequence[Method],
@@ -84,40 +85,40 @@ def _guarded(
     keeping: str,
     changed: Collection[str],
 ) -> tuple[Sighting, ...]:
-    """What the guard sees in all that leaves; what it is certain about stops the release."""
-    reasons = dict.fromkeys(keep, f"kept on purpose ({keeping})") | acknowledged(
+    """Return the guard's findings in the main table and the further ones; raise if one stops the release."""
+    reasons = dict.fromkeys(keep, f"kept on purpose ({keeping})") | check_reasons(
         [*original.names, *table.names], acknowledge or {}
     )
     formal = formal_columns(original, table, methods)
-    rewritten = overwritten(original, methods) | frozenset(changed)
-    leaving = (table, *further_tables(table).values())
-    seen = [s for each in leaving for s in inspect(original, each, rewritten, reasons, formal=formal)]
-    sightings = tuple({(s.column, s.what): s for s in reversed(seen)}.values())[::-1]  # a further copy adds nothing
-    stop(sightings, keeping if acknowledge is None else '[guard] acknowledge = {"the column" = "the reason"}')
+    rewritten = overwritten_columns(original, methods) | frozenset(changed)
+    tables = (table, *further_tables(table).values())
+    found = [s for each in tables for s in inspect(original, each, rewritten, reasons, formal=formal)]
+    sightings = tuple({(s.column, s.what): s for s in reversed(found)}.values())[::-1]  # one per column and finding
+    refuse_certain(sightings, keeping if acknowledge is None else '[guard] acknowledge = {"the column" = "the reason"}')
     return sightings
 
 
-def arranged(leaving: Leaving, order: str, stream: Stream) -> Table:
-    """The table with its records as they are written: ``shuffled`` by the stream, or ``kept`` as they came in.
+def order_records(output: OutputTable, order: str, stream: Stream) -> Table:
+    """Return the table with its records in output order: ``shuffled`` by the stream, or ``kept`` as in the input.
 
-    Further tables of original records are shuffled too, each in its own way. Other methods or columns give another
-    order under the same seed: two releases must not be put side by side.
+    Further tables of original records are shuffled too, each by its own stream. Other methods or columns give another
+    order under the same seed, so that two releases cannot be joined by position.
     """
-    table, engine = leaving.table, leaving.table.engine
+    table, engine = output.table, output.table.engine
     if order == "kept":
-        return table.arranged(engine.ordered(table.rows.frame))
-    stream = order_stream(leaving, stream)
-    secrets = tuple({**secret, **_shuffled(leaving.original, secret, stream)} for secret in table.secrets)
+        return table.arranged(engine.sort_by_record(table.rows.frame))
+    stream = order_stream(output, stream)
+    secrets = tuple({**secret, **_shuffle_tables(output.original, secret, stream)} for secret in table.secrets)
     return replace(table.shuffled(stream, _domains(table)), secrets=secrets)
 
 
-def order_stream(leaving: Leaving, stream: Stream) -> Stream:
-    """The stream that the order of the records comes from."""
-    return stream.child("output", *map(identity, leaving.methods), *leaving.table.names)
+def order_stream(output: OutputTable, stream: Stream) -> Stream:
+    """Random stream of the order of the records."""
+    return stream.child("output", *map(identity, output.methods), *output.table.names)
 
 
 def _domains(table: Table) -> dict[str, pl.Series]:
-    """The values of the columns of text of a table that is not in memory, as the guard has counted them."""
+    """Values of the text columns of a table that is not in memory, as the guard has counted them."""
     import polars as pl
 
     if table.memory() is not None or not table.engine.local:
@@ -127,12 +128,12 @@ def _domains(table: Table) -> dict[str, pl.Series]:
 
 
 def further_tables(table: Table) -> dict[str, Table]:
-    """Tables that steps made besides the main one: the second table of an anatomy, further copies of a synthesis."""
+    """Tables that steps made in addition to the main one: the second table of an anatomy, copies of a synthesis."""
     return {name: other for secret in table.secrets for name, other in secret.get("tables", {}).items()}
 
 
 def with_further_tables(table: Table, further: Mapping[str, Table]) -> Table:
-    """Return the table with others in place of its further tables of these names."""
+    """Return the table with its further tables replaced by name."""
     if not further:
         return table
     secrets = [
@@ -146,7 +147,7 @@ def with_further_tables(table: Table, further: Mapping[str, Table]) -> Table:
 
 @dataclass(frozen=True)
 class _Choice:
-    """Which columns leave, for the main table and the further ones alike."""
+    """Rules for selecting columns, the same for the main table and the further ones."""
 
     original: Table
     keep: frozenset[str]
@@ -154,15 +155,13 @@ class _Choice:
     keeping: str
 
     def left_out(self, table: Table) -> list[str]:
-        doubted = [name for name in table.names if name not in self.keep and self.doubted(name)]
-        return [name for name in doubted if self._stays(table, name)]
+        names = [name for name in table.names if name not in self.keep and self.reason(name)]
+        return [name for name in names if self._is_withheld(table, name)]
 
-    def doubted(self, name: str) -> bool:
-        """Whether a column of the original names somebody or is not declared; a column that a step made is neither."""
-        return name in self.original.schema and bool(self.nature(name))
-
-    def nature(self, name: str) -> str:
-        """The role by which a column names somebody, or that it has none; empty when neither."""
+    def reason(self, name: str) -> str:
+        """Reason not to release a column: an identifying role, free text or "undeclared"; empty if there is none."""
+        if name not in self.original.schema:  # a step made it
+            return ""
         column = self.original.schema[name]
         if column.kind == Kind.TEXT:
             return "free text"
@@ -172,34 +171,34 @@ class _Choice:
         return role_name if column.declared else "undeclared"
 
     def further(self, secret: Mapping[str, Any]) -> dict[str, Any]:
-        """The further tables of a step without the columns that must not leave."""
+        """Further tables of a step, without the columns that must not be released."""
         tables = secret.get("tables", {})
         return {"tables": {name: other.drop(self.left_out(other)) for name, other in tables.items()}} if tables else {}
 
-    def kept(self, table: Table, name: str) -> KeptColumn:
-        """Return a column that is kept on purpose as a certificate states it.
+    def describe_kept(self, table: Table, name: str) -> KeptColumn:
+        """Return the certificate's entry for a column that is kept on purpose.
 
         It states no number of cells, which a formal guarantee would not cover.
         """
         original, filled = _count_original_values(self.original, table, name)
         amount: Literal["none", "some", "all"] = "none" if not original else "all" if original == filled else "some"
-        return KeptColumn(column=name, what=self.nature(name), values_of_original=amount)
+        return KeptColumn(column=name, what=self.reason(name), values_of_original=amount)
 
-    def _stays(self, table: Table, name: str) -> bool:
+    def _is_withheld(self, table: Table, name: str) -> bool:
         if self.original.schema[name].kind == Kind.TEXT:
             return name not in self.overwritten
         if name not in self.overwritten or not self.original.schema[name].roles & NAMING:
             return True
-        held, filled = _count_original_values(self.original, table, name)
-        if held:
+        unchanged, filled = _count_original_values(self.original, table, name)
+        if unchanged:
             raise OutputError(
-                f"{self.nature(name)} column {name!r}: {held} of {filled} cells still hold a value of the original "
-                "column, though a step overwrites it. Overwrite all of them (pseudonymise, mask), drop the column, "
-                f"or keep it on purpose ({self.keeping})."
+                f"{self.reason(name)} column {name!r}: {unchanged} of {filled} cells still hold a value of the "
+                "original column, though a step overwrites it. Overwrite all of them (pseudonymise, mask), drop the "
+                f"column, or keep it on purpose ({self.keeping})."
             )
         if all(side.engine.types(side.rows.frame)[name].is_numeric() for side in (self.original, table)):
             raise OutputError(
-                f"{self.nature(name)} column {name!r}: a step computes numbers from its numbers, and a mean "
+                f"{self.reason(name)} column {name!r}: a step computes numbers from its numbers, and a mean "
                 "of a few of them still identifies people. Replace them (pseudonymise, mask), drop the column, or keep "
                 f"it on purpose ({self.keeping})."
             )
@@ -207,42 +206,42 @@ class _Choice:
 
 
 def formal_columns(original: Table, table: Table, methods: Sequence[Method]) -> frozenset[str]:
-    """The released columns that a formal guarantee covers: all of them where a formal method makes the records."""
+    """Released columns that a formal guarantee covers: all columns if a formal method makes the records."""
     covering = [method for method in methods if isinstance(method, Formal)]
     if any(method.rows != "same" for method in covering):
         return frozenset(table.names)
     return frozenset(name for method in covering for name in method.overwrites(original.schema))
 
 
-def overwritten(original: Table, methods: Sequence[Method]) -> frozenset[str]:
-    """The columns that steps declare to overwrite."""
+def overwritten_columns(original: Table, methods: Sequence[Method]) -> frozenset[str]:
+    """Columns that steps declare to overwrite."""
     return frozenset(name for method in methods for name in method.overwrites(original.schema))
 
 
 def _count_original_values(original: Table, protected: Table, name: str) -> tuple[int, int]:
-    """How many cells of a column hold a value that the original column has, and how many hold any value.
+    """Count the cells of a column with a value of the original column, and the cells with any value.
 
-    Values are compared wherever they stand: an identifier that was moved to another record still names somebody.
+    The record does not matter: an identifier that was moved to another record still names a person.
     """
     import narwhals as nw
 
-    def text(table: Table) -> Any:
+    def text(table: Table) -> Frame:
         frame = nw.from_native(table.rows.frame)
         return frame.select(as_text(name, frame.collect_schema()[name]).alias(name)).drop_nulls().to_native()
 
     engine = protected.engine
-    original_values = original.engine.bounded(nw.from_native(text(original)).unique().to_native())
+    original_values = original.engine.collect_bounded(nw.from_native(text(original)).unique().to_native())
     cells = text(protected)
     return engine.rows(engine.attach(cells, original_values, [name], keep_unmatched=False)), engine.rows(cells)
 
 
-def _shuffled(original: Table, secret: Mapping[str, Any], stream: Stream) -> dict[str, Any]:
-    """The further tables of a step, those of original records in an order of their own."""
+def _shuffle_tables(original: Table, secret: Mapping[str, Any], stream: Stream) -> dict[str, Any]:
+    """Shuffle the further tables of a step that contain original records, each by its own stream."""
     tables = dict(secret.get("tables", {}))
     for name, other in tables.items():
         if other.family is original.family:
             engine = other.engine
-            moved = engine.select(engine.shuffle(other.identified().rows.frame, stream.child(name)), other.names)
-            rows = Rows(engine, engine.identify(engine.materialised(moved)), other.schema)
+            shuffled = engine.select(engine.shuffle(other.identified().rows.frame, stream.child(name)), other.names)
+            rows = Rows(engine, engine.identify(engine.materialise(shuffled)), other.schema)
             tables[name] = replace(other, rows=rows, family=object(), lineage=None, _cache={})
     return {"tables": tables} if tables else {}

@@ -1,4 +1,4 @@
-"""Records that a synthesis repeats: new records that equal one that only one person of the original has.
+"""Synthetic records that repeat a record that only one person of the original has.
 
 Other people of the same population repeat such a record too. How often follows from the original alone: by Good and
 Turing, a new person falls into a combination that one person has with a probability of about 2 N₂ / N, where N₂ is the
@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celosia.data.engines.engine import as_text
 from celosia.data.engines.row_codes import PERSONS, ROWS
+from celosia.release.output.column_profile import Frame
 from celosia.table.pairing import number_unit
 
 if TYPE_CHECKING:
     from celosia.table import Table
 
 MANY_COPIES = 0.5
-"""From half of the way between other people and a copy of the input on, a synthesis counts as a copy."""
+"""A synthesis counts as a copy from half of the way between an independent sample and a copy on."""
 FEWEST_COPIES = 10
 """Fewer repeated records say nothing about a generator."""
 PERSON, MISSING = "__person__", "\x00"
@@ -29,18 +30,18 @@ LEAST_DIFFERENCE = 0.1
 
 @dataclass(frozen=True)
 class Copies:
-    """How many records of a synthesis repeat a record that the original has once, and the bounds of that number."""
+    """Number of synthetic records that repeat a unique record of the original, and the shares to compare it with."""
 
     records: int
     of: int
     expected: float
-    """Share of records that other people of the same population would repeat."""
+    """Share of repeated records in an independent sample of the population."""
     copied: float
-    """Share of records that a copy of the original would repeat."""
+    """Share of repeated records in a copy of the original."""
 
     @property
     def are_many(self) -> bool:
-        """Whether the number is nearer to that of a copy than to that of other people, by two standard deviations."""
+        """Whether the share is nearer to a copy than to an independent sample, by two standard deviations."""
         if self.records < FEWEST_COPIES or self.copied - self.expected < LEAST_DIFFERENCE:
             return False
         share = self.records / self.of
@@ -59,18 +60,18 @@ def count_copies(original: Table, released: Table, formal: Collection[str]) -> C
     engine, person = original.engine, original.schema.person
     by, persons = (ROWS, len(original)) if person is None else (PERSONS, _count_values(original, person))
     before = _comparable(original, original, names, [person] if person else [])
-    held = nw.from_native(engine.histogram(before, names, person=person and PERSON))
-    rare = engine.collect(held.filter(nw.col(by) <= 2).group_by(by).agg(nw.len().alias("combinations")).to_native())
+    counted = nw.from_native(engine.histogram(before, names, person=person and PERSON))
+    rare = engine.collect(counted.filter(nw.col(by) <= 2).group_by(by).agg(nw.len().alias("combinations")).to_native())
     times = dict(rare.select(by, "combinations").rows())
     after = nw.from_native(released.engine.histogram(_comparable(original, released, names, []), names))
-    once = held.filter(nw.col(by) == 1).select(*names)
+    once = counted.filter(nw.col(by) == 1).select(*names)
     repeated = after.join(once, on=names, how="inner").select(nw.col(ROWS).sum())
     records = int(engine.collect(repeated.to_native()).item() or 0)
     return Copies(records, len(released), 2 * times.get(2, 0) / persons, times.get(1, 0) / persons)
 
 
-def _comparable(original: Table, table: Table, names: Sequence[str], persons: Sequence[str]) -> Any:
-    """Cells in a form in which equal values are equal: numbers in units of the original column, others as text."""
+def _comparable(original: Table, table: Table, names: Sequence[str], persons: Sequence[str]) -> Frame:
+    """Cells as comparable texts: numbers as multiples of the unit of the original column."""
     import narwhals as nw
 
     frame = nw.from_native(table.rows.frame)

@@ -1,4 +1,4 @@
-"""Writing a protected table: what may leave, in an order that tells nothing, whole or not at all."""
+"""Write a protected table: allowed columns only, records shuffled, all files or none."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.data.io import FileFacts
 from celosia.data.io import write as write_frame
-from celosia.data.io.atomic import refuse_originals, refuse_taken, together
+from celosia.data.io.atomic import refuse_existing, refuse_originals, replace_files
 from celosia.data.io.filetypes import type_of
 from celosia.data.io.options import option_names
 from celosia.release.evidence.certificate import journal_of
-from celosia.release.output.columns import Leaving, arranged, further_tables, releasable
+from celosia.release.output.columns import OutputTable, further_tables, order_records, select_output
 from celosia.streams import Stream
 from celosia.table import Table, read, read_protected
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """The files of a protected table, and what was decided about its columns."""
+    """Files of a protected table, and the decisions about its columns."""
 
     table: Table
-    """The records as they were written."""
-    leaving: Leaving
+    """Records as written."""
+    leaving: OutputTable
     files: dict[str, str]
-    """The path of each file: ``out``, and the further tables by name."""
+    """Path of each file: ``out``, and the further tables by name."""
 
 
 def write(
-    table: Any,
+    table: object,
     out: str | Path,
     *,
     schema: Schema | None = None,
-    original: Any = None,
+    original: object = None,
     methods: Sequence[Method] | None = None,
     keep: Collection[str] = (),
     order: str = "shuffled",
@@ -48,13 +48,13 @@ def write(
     keeping: str = "keep",
     acknowledge: Mapping[str, str] | None = None,
 ) -> Written:
-    """Write a protected table: the columns that may leave, the records shuffled, further tables beside it.
+    """Write the allowed columns of a protected table, records shuffled, and its further tables next to it.
 
-    A frame is described by ``schema``; without one none of its columns is declared, so that none may leave.
-    ``original`` and ``methods`` are the input and the steps that the table remembers, unless given. ``keep`` names
-    columns that leave although they are not declared or name somebody. ``order="kept"`` keeps the order of the
-    records. ``acknowledge`` gives the reason, by column, why something that the guard sees may leave. Nobody has
-    measured anything: :func:`celosia.run` does, and writes the evidence beside the data.
+    A frame is described by ``schema``; without one no column is declared, and none is released. ``original`` and
+    ``methods`` default to the input and the steps that the table stores. ``keep`` names columns to release although
+    they are undeclared or identify people. ``order="kept"`` keeps the order of the records. ``acknowledge`` maps
+    columns to the reason why they may be released despite what the guard finds in them. Nothing is measured:
+    :func:`celosia.run` measures and writes the evidence too.
 
     >>> import polars as pl, celosia, tempfile
     >>> people = pl.DataFrame({"name": ["Ana", "Blai"], "age": [31, 47]})
@@ -64,32 +64,31 @@ def write(
     >>> written.table.names, dict(written.leaving.left_out)
     (('age',), {'name': 'identifier'})
     """
-    table = read_protected(table, schema).identified()
-    path, first = Path(out), table.first if original is None else read(original, schema)
-    steps = [secret["method"] for secret in table.secrets if "method" in secret] if methods is None else methods
-    leaving = releasable(first, table, steps, keep, keeping=keeping, acknowledge=acknowledge)
-    released = arranged(leaving, order, Stream.of(seed, first.fingerprint))
+    protected = read_protected(table, schema).identified()
+    path, first = Path(out), protected.first if original is None else read(original, schema)
+    steps = [secret["method"] for secret in protected.secrets if "method" in secret] if methods is None else methods
+    output = select_output(first, protected, steps, keep, keeping=keeping, acknowledge=acknowledge)
+    released = order_records(output, order, Stream.of(seed, first.fingerprint))
     tables = {"out": released.engine.select(released.rows.frame, released.names)}
     tables |= {name: other.visible() for name, other in further_tables(released).items()}
-    paths = {name: path if name == "out" else beside(path, f".{name}") for name in tables}
-    facts = (
-        None if first.facts is None else replace(first.facts, title=None, sheet=None)
-    )  # free text about the original
+    paths = {name: path if name == "out" else sibling_path(path, f".{name}") for name in tables}
+    # without its title and sheet: free text about the original
+    facts = None if first.facts is None else replace(first.facts, title=None, sheet=None)
     if len(tables) == 1:
         write_frame(tables["out"], path, facts, originals=originals, overwrite=overwrite, **writer_options(path))
     else:
         _write_together(tables, paths, facts, originals, overwrite=overwrite)
-    return Written(released, leaving, {name: str(place) for name, place in paths.items()})
+    return Written(released, output, {name: str(place) for name, place in paths.items()})
 
 
-def beside(path: Path, name: str, ending: str | None = None) -> Path:
-    """The path of a file beside the data, named after them and, unless told otherwise, of the same type.
+def sibling_path(path: Path, name: str, ending: str | None = None) -> Path:
+    """Path in the same directory, named after the data, with the same ending unless another one is given.
 
-    >>> str(beside(Path("out/safe.csv.gz"), ".groups")), beside(Path("safe.csv"), ".certificate", ".json").name
-    ('out/safe.groups.csv.gz', 'safe.certificate.json')
+    >>> sibling_path(Path("safe.csv.gz"), ".groups").name, sibling_path(Path("safe.csv"), ".certificate", ".json").name
+    ('safe.groups.csv.gz', 'safe.certificate.json')
     """
-    own = path.name[-len(".csv.gz") :] if path.name.lower().endswith(".csv.gz") else path.suffix
-    return path.with_name(path.name.removesuffix(own) + name + (own if ending is None else ending))
+    suffix = path.name[-len(".csv.gz") :] if path.name.lower().endswith(".csv.gz") else path.suffix
+    return path.with_name(path.name.removesuffix(suffix) + name + (suffix if ending is None else ending))
 
 
 def writer_options(path: Path, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -110,14 +109,14 @@ def _write_together(
     *,
     overwrite: bool,
 ) -> None:
-    """Write a table and those beside it: all of the files appear, or none."""
-    given = list(originals)
+    """Write several tables: all of the files appear, or none."""
+    sources = list(originals)
     for path in paths.values():
-        refuse_originals(path, given)
+        refuse_originals(path, sources)
     if not overwrite:
-        refuse_taken(paths.values())
-    journal = journal_of(beside(paths["out"], ".certificate", ".json"))
-    with together(paths, journal, fresh=not overwrite) as drafts:
+        refuse_existing(paths.values())
+    journal = journal_of(sibling_path(paths["out"], ".certificate", ".json"))
+    with replace_files(paths, journal, fresh=not overwrite) as drafts:
         for name, frame in tables.items():
-            kind, own = type_of(paths[name]).name, facts if name == "out" else None
-            write_frame(frame, drafts[name], own, type=kind, overwrite=True, **writer_options(paths[name]))
+            kind, own_facts = type_of(paths[name]).name, facts if name == "out" else None
+            write_frame(frame, drafts[name], own_facts, type=kind, overwrite=True, **writer_options(paths[name]))

@@ -14,7 +14,7 @@ from celosia.parts import ComparesWithInput, Model, Risk, population_table
 from celosia.release.evidence.certificate import Claim, Requirement, SecondCheck
 from celosia.release.evidence.row_map import released_persons
 from celosia.release.evidence.seal import file_hash
-from celosia.release.output.columns import overwritten
+from celosia.release.output.columns import overwritten_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -129,7 +129,7 @@ def _check_shape(file: ReleasedRows, stated: ReleasedTable) -> None:
 def _owner_facts(release: Release, findings: Iterable[Finding], record: RecordDraft) -> OwnerFacts:
     """Collect the facts that the publisher knows and the file does not show."""
     original, methods = release.original, [s["method"] for s in release.table.secrets if "method" in s]
-    changed = set(overwritten(original, methods))
+    changed = set(overwritten_columns(original, methods))
     drawn = any(method.rows == "new" for method in methods)
     schema = original.schema
     unchanged = frozenset() if drawn else frozenset(name for name in schema.names if name not in changed)
