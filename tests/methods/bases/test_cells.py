@@ -25,7 +25,7 @@ def test_combinations_are_numbered_in_their_order(seed):
     parts = [rng.integers(-1, 4, 30) for _ in range(3)]
     rows = list(zip(*(p.tolist() for p in parts), strict=True))
     order = {row: i for i, row in enumerate(sorted(set(rows)))}
-    assert cells.combined(parts).tolist() == [order[row] for row in rows]
+    assert cells.combine_codes(parts).tolist() == [order[row] for row in rows]
 
 
 def test_strata_are_parted_by_columns_and_by_more():
@@ -71,8 +71,8 @@ def test_units_pick_spread_and_differ():
     homes = units_of(data, "home")
     assert homes.first.tolist() == [0, 2, 3, 4]
     assert homes.pick(np.array([10, 11, 12, 13, 14])).tolist() == [10, 12, 13, 14]
-    assert homes.spread(np.array([0.5, 1.5, 2.5, 3.5])).tolist() == [0.5, 0.5, 1.5, 2.5, 3.5]
-    assert [homes.differing(data, name) for name in ("rent", "age", "same")] == [0, 1, 0]
+    assert homes.expand(np.array([0.5, 1.5, 2.5, 3.5])).tolist() == [0.5, 0.5, 1.5, 2.5, 3.5]
+    assert [homes.count_differing(data, name) for name in ("rent", "age", "same")] == [0, 1, 0]
     assert units_of(data, None).each
     assert units_of(data, "age").each  # everybody is alone: nothing to copy
     assert distinct_counts(np.array([5, 5, 6, 5]), np.array([0, 0, 0, 1])).tolist() == [2, 1]
@@ -125,7 +125,7 @@ def test_the_largest_numbers_of_a_type_come_out_as_such():
 def test_put_gives_every_member_the_number_of_the_unit():
     data = table(HOMES, household="home")
     homes = units_of(data, "home")
-    made = cells.put(data, homes, {"rent": np.array([1.4, 2.6, math.nan, 9.0])}).polars()["rent"]
+    made = cells.replace_numbers(data, homes, {"rent": np.array([1.4, 2.6, math.nan, 9.0])}).polars()["rent"]
     assert made.to_list() == [1, 1, 3, 1, 9]
     assert data.polars()["rent"].to_list() == HOMES["rent"]
 
@@ -161,8 +161,12 @@ def test_what_has_no_variance_or_gaps_is_refused():
 def test_impossible_is_what_was_not_so_before():
     before = table({"age": [3, 30, None], "job": ["none", "nurse", "nurse"]})
     after = before.replace({"job": pl.Series(["nurse", "nurse", "none"])})
-    assert cells.created("pram", before, after, ["age < 10 AND job = 'nurse'"]).tolist() == [True, False, False]
-    assert cells.created("pram", after, after, ["age < 10 AND job = 'nurse'"]).tolist() == [False] * 3
-    assert cells.created("pram", before, after, []).tolist() == [False] * 3
+    assert cells.created_impossible("pram", before, after, ["age < 10 AND job = 'nurse'"]).tolist() == [
+        True,
+        False,
+        False,
+    ]
+    assert cells.created_impossible("pram", after, after, ["age < 10 AND job = 'nurse'"]).tolist() == [False] * 3
+    assert cells.created_impossible("pram", before, after, []).tolist() == [False] * 3
     both = ["age < 10 AND job = 'nurse'", "job = 'none' AND age IS NULL"]
-    assert cells.created("pram", before, after, both).tolist() == [True, False, True]
+    assert cells.created_impossible("pram", before, after, both).tolist() == [True, False, True]

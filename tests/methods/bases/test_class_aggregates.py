@@ -12,7 +12,7 @@ import pytest
 import celosia
 from celosia.hierarchy import parse
 from celosia.hierarchy.text import texts
-from celosia.methods.bases.class_aggregates import aggregated
+from celosia.methods.bases.class_aggregates import aggregate_classes
 
 CLASSES = np.array([0, 0, 0, 1, 1, 2])
 KEPT = np.array([True, True, True, True, True, False])
@@ -20,7 +20,7 @@ KEPT = np.array([True, True, True, True, True, False])
 
 def of_classes(values, how):
     table = celosia.read(pl.DataFrame({"x": values}), celosia.Schema.of(quasi=["x"]))
-    return aggregated("test", table, "x", how, CLASSES, KEPT).to_list()
+    return aggregate_classes("test", table, "x", how, CLASSES, KEPT).to_list()
 
 
 RANGES = {

@@ -109,19 +109,19 @@ def test_public_values_are_all_or_none():
 def test_cells_are_counted_where_records_are_not_suppressed(engine):
     frame = pl.DataFrame({"a": ["x", "x", None, "y"], "b": [1, 1, 2, 2]})
     data = celosia.read(frame, celosia.Schema.of(quasi=["a"]), engine=engine)
-    assert set(dp_cells.counted(data, ["a", "b"], 1).rows()) == {("x", 1, 2), (None, 2, 1), ("y", 2, 1)}
+    assert set(dp_cells.count_cells(data, ["a", "b"], 1).rows()) == {("x", 1, 2), (None, 2, 1), ("y", 2, 1)}
     fewer = data.suppress(np.array([True, False, False, False]))
-    assert set(dp_cells.counted(fewer, ["b"], 1).rows()) == {(1, 1), (2, 2)}
+    assert set(dp_cells.count_cells(fewer, ["b"], 1).rows()) == {(1, 1), (2, 2)}
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_no_person_is_in_more_cells_than_allowed(rows):
     data = table({"who": [0] * 9 + [1, 1, 2], "a": [*"abcdefghi", "a", "a", "z"]}, person="who")
     for _ in range(20):
-        found = dict(dp_cells.counted(data, ["a"], rows).rows())
+        found = dict(dp_cells.count_cells(data, ["a"], rows).rows())
         assert found["z"] == 1
         assert sum(found.values()) == min(rows, 9) + min(rows, 2) + 1
-    kept = {tuple(sorted(dp_cells.counted(data, ["a"], 1)["a"])) for _ in range(40)}
+    kept = {tuple(sorted(dp_cells.count_cells(data, ["a"], 1)["a"])) for _ in range(40)}
     assert len(kept) > 3  # which of her rows stays is drawn anew each time
 
 
@@ -130,17 +130,17 @@ def test_declared_cells_are_all_there_once_and_in_order(seed):
     rng = np.random.default_rng(seed)
     rows = list(zip(rng.choice(["x", "y", "?"], 40).tolist(), rng.integers(0, 4, 40).tolist(), strict=True))
     rows = [(None if a == "?" else a, b) for a, b in rows]
-    counts = dp_cells.counted(celosia.read(pl.DataFrame(rows, schema=["a", "b"], orient="row")), ["a", "b"], 1)
+    counts = dp_cells.count_cells(celosia.read(pl.DataFrame(rows, schema=["a", "b"], orient="row")), ["a", "b"], 1)
     declared = [Domain("a", values=("y", None, "w")), Domain("b", values=(2, 0, 1))]
     expected = [(*cell, Counter(rows)[cell]) for cell in itertools.product(*(each.values for each in declared))]
-    assert dp_cells.filled(counts, declared).rows() == expected
+    assert dp_cells.fill_cells(counts, declared).rows() == expected
 
 
 @pytest.mark.parametrize("cells", [["8001", "8002.0", "x"], [8001, 8002, 9], [8001.0, 8002.0, None]])
 def test_a_cell_is_counted_whatever_its_type(cells):
     counts = pl.DataFrame({"v": cells, "count": [4, 1, 7]})
-    assert dp_cells.filled(counts, [Domain("v", values=(8001, 8002))]).rows() == [(8001, 4), (8002, 1)]
-    assert dp_cells.filled(counts, [Domain("v", values=("8001", "8003"))]).rows() == [("8001", 4), ("8003", 0)]
+    assert dp_cells.fill_cells(counts, [Domain("v", values=(8001, 8002))]).rows() == [(8001, 4), (8002, 1)]
+    assert dp_cells.fill_cells(counts, [Domain("v", values=("8001", "8003"))]).rows() == [("8001", 4), ("8003", 0)]
 
 
 def test_columns_to_count():

@@ -11,7 +11,7 @@ import pytest
 import celosia
 from celosia.errors import DataError, ParameterError, RequirementError, UnknownName
 from celosia.methods.bases import features, regression
-from celosia.methods.bases.suppressing import _SuppressingMethod
+from celosia.methods.bases.suppression_method import _SuppressingMethod
 from celosia.methods.synthetic.linear_constraints import keep_constraints
 
 
@@ -39,7 +39,7 @@ KINDS = {
 def test_a_column_comes_back_from_its_numbers(name):
     data = celosia.read(pl.DataFrame({name: KINDS[name]}))
     model = features.feature("who", data, name, "none")
-    back = features.decoded(data, name, model.values, model)
+    back = features.decode(data, name, model.values, model)
     assert back.dtype == KINDS[name].dtype
     assert back.to_list() == KINDS[name].to_list()
     assert model.nominal is (name in ("text", "label", "truth"))
@@ -49,7 +49,7 @@ def test_numbers_that_are_categories_are_so():
     data = table({"code": [3, 1, None, 3]}, kinds={"code": "nominal"})
     model = features.feature("who", data, "code", "all")
     assert model.nominal
-    assert features.decoded(data, "code", model.values, model).to_list() == [3, 1, None, 3]
+    assert features.decode(data, "code", model.values, model).to_list() == [3, 1, None, 3]
 
 
 @pytest.mark.parametrize(
@@ -142,12 +142,12 @@ def test_each_stratum_is_made_from_its_own_records():
 def test_what_is_put_back_is_whole_and_within_bounds_where_asked():
     data = table({"i": [1, 2, 3, 4], "f": [0.0, 0.0, 0.0, 0.0]}, bounds={"i": (1, 4), "f": (0, 1)})
     numbers = np.array([[0.4, -0.25], [2.5, 0.5], [5.0, 1.25], [3.4, 2.5]])
-    plain, same, outside = regression.put_back(data, ["i", "f"], numbers, whole=False)
+    plain, same, outside = regression.replace_dependent(data, ["i", "f"], numbers, whole=False)
     assert np.array_equal(same, numbers)
     assert plain.polars()["i"].to_list() == [0.4, 2.5, 5.0, 3.4]
     assert outside == {"i": 2, "f": 3}
     # reflected at the bounds: 0.4 at 1 is 1.6, 5 at 4 is 3; -0.25 is 0.25, 1.25 is 0.75, 2.5 is -0.5 is 0.5
-    made, moved, outside = regression.put_back(data, ["i", "f"], numbers, whole=True)
+    made, moved, outside = regression.replace_dependent(data, ["i", "f"], numbers, whole=True)
     assert made.polars()["i"].to_list() == [2, 2, 3, 3]
     assert made.polars()["f"].to_list() == pytest.approx([0.25, 0.5, 0.75, 0.5])
     assert moved[:, 0].tolist() == [2, 2, 3, 3]
@@ -186,6 +186,6 @@ def test_suppressing_methods_declare_what_they_do(drop, blank):
     assert method.rows == ("subset" if drop else "same")
     assert method.overwrites(data.schema) == (("q", "s") if blank else ("q",))
     assert [model.name for model in method.requirements()] == ["k-anonymity"]
-    made = method.suppressed(data, np.array([True, False])).polars()
+    made = method.suppress_records(data, np.array([True, False])).polars()
     expected = [(2, "y")] if drop else [("*", None if blank else "x"), ("2", "y")]
     assert made.rows() == expected

@@ -1,1 +1,1 @@
-"""What methods share: cells, groups, conditions, codes."""
+"""Shared parts of the methods: cells, groups, conditions, codes, models of the data."""

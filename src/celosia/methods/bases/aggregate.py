@@ -1,4 +1,4 @@
-"""One row for each group: mean, median, mode or medoid."""
+"""Aggregates of groups: mean, median, mode or medoid."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def middle_codes(codes: Ints, group: Ints) -> Ints:
 
 
 def medoids(x: Floats, group: Ints) -> Ints:
-    """The record of each group nearest to its mean: the one with the least sum of squared distances to the others.
+    """Position of the record of each group nearest to its mean (the least sum of squared distances to the others).
 
     >>> medoids(np.array([[0.0], [4.0], [10.0]]), np.array([0, 0, 0])).tolist()
     [1]

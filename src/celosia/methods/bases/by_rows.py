@@ -1,4 +1,4 @@
-"""Why a method looks at rows where a person owns several of them: the reasons that several methods share."""
+"""Reasons why a method counts rows although a person may have several, shared by several methods."""
 
 EACH_CELL = "each cell is changed by itself, whoever owns it"
 NOISE_PER_ROW = (

@@ -1,10 +1,10 @@
-"""The cells that a perturbation works on: one row per record or household, by stratum, and the way back."""
+"""Numeric cells of a perturbation: read them per record or household, by stratum, and write them back."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import BeforeValidator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
-def _rules(value: Any) -> Any:
+def _rules(value: object) -> object:
     if isinstance(value, str):
         return tuple(grammar.parse_list(value)) if value.strip().startswith("[") else (value,)
     return value
@@ -40,7 +40,7 @@ def units(who: str, table: Table, names: Sequence[str]) -> Units:
     """Households when a household column is declared and all columns are equal within households; else records.
 
     Household-level columns are then perturbed once and every member gets the result. A mixture of household and
-    personal columns is refused: their values would part ways within a household.
+    personal columns is refused: their values would no longer fit together.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"home": [1, 1, 2], "rent": [500, 500, 700]})
@@ -50,7 +50,7 @@ def units(who: str, table: Table, names: Sequence[str]) -> Units:
     household = table.schema.household
     each = Units.records(len(table))
     homes = each if household in names else units_of(table, household)
-    shared = [homes.differing(table, name) == 0 for name in names]
+    shared = [homes.count_differing(table, name) == 0 for name in names]
     if homes.each:
         return each
     if not any(shared):
@@ -65,7 +65,7 @@ def units(who: str, table: Table, names: Sequence[str]) -> Units:
 
 
 def check_numeric(who: str, table: Table, names: Sequence[str]) -> None:
-    """Raise where no column is named, one is named twice, or one does not hold numbers."""
+    """Raise when no column is named, one is named twice, or one does not hold numbers."""
     if not names:
         raise ParameterError(f"{who}: give at least one column.")
     repeated = [name for i, name in enumerate(names) if name in names[:i]]
@@ -86,7 +86,7 @@ def _type_of(table: Table, name: str) -> pl.DataType:
 
 
 def numbers(who: str, table: Table, names: Sequence[str]) -> Floats:
-    """Numeric columns as floats (NaN is missing), or an error that names the method and the column."""
+    """Numeric columns as floats (NaN is missing); errors name the method and the column."""
     check_numeric(who, table, names)
     try:
         return table.numeric(names)
@@ -95,14 +95,14 @@ def numbers(who: str, table: Table, names: Sequence[str]) -> Floats:
 
 
 def refuse_constant(who: str, x: Floats, names: Sequence[str]) -> None:
-    """Raise when a column has no variance: a share of nothing is no noise."""
+    """Raise when a column has no variance, of which noise could be a share."""
     for j, name in enumerate(names):
         values = x[~np.isnan(x[:, j]), j]
         refuse_level(who, name, *((values.min(), values.max()) if len(values) else (np.nan, np.nan)))
 
 
 def refuse_level(who: str, name: str, low: float, high: float) -> None:
-    """The same for a column from its smallest to its largest value; NaN where it has none."""
+    """Raise when the smallest and largest value of a column are equal, or NaN because it has none."""
     if np.isnan(low):
         raise DataError(f"{who}: column {name!r} has no values.")
     if low == high:
@@ -116,27 +116,27 @@ def refuse_missing(who: str, x: Floats, why: str) -> None:
         raise DataError(f"{who}: {count} records have missing values in these columns; {why}")
 
 
-def strata(table: Table, within: Sequence[str], unit: Units, also: Sequence[Any] = ()) -> list[Ints]:
-    """Positions of the units by stratum, in a fixed order; ``also`` are further arrays that part them."""
+def strata(table: Table, within: Sequence[str], unit: Units, also: Sequence[Ints] = ()) -> list[Ints]:
+    """Positions of the units by stratum, in a fixed order; arrays in ``also`` divide the strata further."""
     parts = [np.asarray(table.codes(name)[0])[unit.first] for name in within] + [np.asarray(a) for a in also]
     if not parts or len(unit) == 0:
         return [np.arange(len(unit))] if len(unit) else []
-    label = combined(parts)
+    label = combine_codes(parts)
     order = np.argsort(label, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
 
 
-def combined(parts: Sequence[NDArray[Any]]) -> Ints:
-    """One code from 0 per distinct combination of codes (-1 is missing), in their order.
+def combine_codes(parts: Sequence[NDArray[np.integer]]) -> Ints:
+    """Combine columns of codes (-1 is missing): one code from 0 per distinct combination, in their order.
 
-    >>> combined([np.array([1, 0, 1]), np.array([-1, 2, -1])]).tolist()
+    >>> combine_codes([np.array([1, 0, 1]), np.array([-1, 2, -1])]).tolist()
     [1, 0, 1]
     """
     return number([np.asarray(codes) + 1 for codes in parts])
 
 
 def bounds(table: Table, name: str) -> tuple[float, float]:
-    """The declared bounds of a column, whole numbers for a whole-number column; infinite where nothing is declared."""
+    """Declared bounds of a column, whole numbers for a whole-number column; infinite where nothing is declared."""
     dtype = _type_of(table, name)
     low, high = table.schema[name].bounds or (-math.inf, math.inf)
     if dtype.is_integer():
@@ -149,20 +149,20 @@ def bounds(table: Table, name: str) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _extent(dtype: Any) -> tuple[float, float]:
-    """The smallest and the largest number of a whole-number type, as floats that it can hold."""
+def _extent(dtype: pl.DataType) -> tuple[float, float]:
+    """Smallest and largest number of a whole-number type, as floats within its range."""
     info = np.iinfo(str(dtype).lower() if str(dtype) != "Int128" else "int64")
     most = float(info.max)
     return float(info.min), most if most <= 2**53 else float(np.nextafter(most, 0.0))
 
 
-def put(table: Table, unit: Units, columns: dict[str, Floats]) -> Table:
-    """The table with new numbers per unit: missing cells stay missing, whole-number columns stay whole."""
-    return table.replace({name: as_column(table.column(name), unit.spread(new)) for name, new in columns.items()})
+def replace_numbers(table: Table, unit: Units, columns: dict[str, Floats]) -> Table:
+    """Replace columns by new numbers per unit: missing cells stay missing, whole-number columns stay whole."""
+    return table.replace({name: as_column(table.column(name), unit.expand(new)) for name, new in columns.items()})
 
 
 def as_column(old: pl.Series, new: Floats, *, whole: bool = True) -> pl.Series:
-    """New numbers in the type of the old column; where the new one is NaN, the old cell stays.
+    """Cast new numbers to the type of the old column; where the new one is NaN, the old cell stays.
 
     A whole-number column becomes one of floats where the numbers need not be ``whole``.
     """
@@ -177,8 +177,8 @@ def as_column(old: pl.Series, new: Floats, *, whole: bool = True) -> pl.Series:
     return pl.select(pl.when(kept).then(pl.lit(old)).otherwise(pl.lit(fresh)).alias(old.name)).to_series()
 
 
-def created(who: str, before: Table, after: Table, rules: Sequence[str]) -> Bools:
-    """Which records meet an impossible combination that they did not meet before."""
+def created_impossible(who: str, before: Table, after: Table, rules: Sequence[str]) -> Bools:
+    """Mask of the records that meet an impossible combination only after the change."""
     hit = np.zeros(len(before), np.bool_)
     for rule in rules:
         hit |= records_where(after, rule, who) & ~records_where(before, rule, who)

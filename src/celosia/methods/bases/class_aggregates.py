@@ -1,4 +1,4 @@
-"""One value per class in place of a column's own: mean, median, mode, range or set."""
+"""Aggregates of classes of records that replace the values of a column: mean, median, mode, range or set."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 Aggregate = Literal["mean", "geometric-mean", "median", "mode", "interval", "set"]
 
 _UNCLEAR = r"^\s|\s$|^$|\n|(^| )\.\.( |$)"
-"""What no end of a range of words can have and be read back."""
+"""Matches an end of a range of words that could not be parsed back."""
 
 
-def aggregated(
+def aggregate_classes(
     who: str,
     table: Table,
     name: str,
@@ -33,15 +33,16 @@ def aggregated(
     kept: NDArray[np.bool_],
     fewest: int = 1,
 ) -> pl.Series:
-    """A column with one value per class (``label``), in record order; records that are not kept have none.
+    """Aggregate a column per class (``label``), in record order; records that are not kept get a missing value.
 
-    A class in which fewer than ``fewest`` records (persons) have a value has none either: the mean of one is that one.
+    So does a class in which fewer than ``fewest`` records (persons) have a value: the mean of one value is that value.
     The ends of an interval are round numbers or dates, or first letters of words.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 34, 50]}), celosia.Schema.of(quasi=["age"]))
     >>> everyone = np.ones(3, dtype=bool)
-    >>> [aggregated("x", table, "age", how, np.array([0, 0, 1]), everyone).to_list() for how in ("mean", "interval")]
+    >>> classes = np.array([0, 0, 1])
+    >>> [aggregate_classes("x", table, "age", how, classes, everyone).to_list() for how in ("mean", "interval")]
     [[32.0, 32.0, 50.0], ['[30-50)', '[30-50)', '50']]
     """
     import polars as pl
@@ -85,7 +86,7 @@ def _expression(how: Aggregate) -> pl.Expr:
 
 
 def _ranges(rows: pl.DataFrame, of_class: pl.DataFrame) -> pl.DataFrame:
-    """The classes of several values with their range; where its ends could not be read back, with their set."""
+    """Replace the sets of several values by ranges, except where the ends of a range could not be parsed back."""
     import polars as pl
 
     kept = rows.filter("kept").drop_nulls("value")
@@ -108,7 +109,7 @@ def _ranges(rows: pl.DataFrame, of_class: pl.DataFrame) -> pl.DataFrame:
 
 
 def _range(ends: list[Any], low: int, high: int, words: bool) -> str | None:
-    """The narrowest range with named ends around the values from ``low`` to ``high``."""
+    """Text of the narrowest range with known ends around the values from ``low`` to ``high``."""
     first = next((end for end in reversed(ends[: low + 1]) if end is not None), None)
     last = next((place for place in range(high + 1, len(ends)) if ends[place] is not None), None)
     if first is None or last is None or any(re.search(_UNCLEAR, str(end)) for end in (first, ends[last])):

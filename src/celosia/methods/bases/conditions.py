@@ -1,8 +1,8 @@
-"""Which records a condition or a draw picks: shared by the methods that choose records or cells."""
+"""Records selected by a condition or a random draw, for the methods that choose records or cells."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -21,10 +21,10 @@ Condition = Annotated[str | None, Private()]
 
 
 def records_where(table: Table, where: str, part: str) -> NDArray[np.bool_]:
-    """Which records meet a condition written as in SQL; where it is unknown (missing values) they do not.
+    """Mask of the records that meet a condition written as in SQL; unknown (missing values) counts as false.
 
-    Only the columns that the condition names are read. The same engine evaluates it whatever holds the table, so
-    that all give the same records.
+    Only the columns that the condition names are read. Polars evaluates it whatever the engine of the table, so
+    that every engine selects the same records.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, None, 80]}))
@@ -56,7 +56,7 @@ def records_where(table: Table, where: str, part: str) -> NDArray[np.bool_]:
     return hits
 
 
-def drawn(
+def draw_records(
     table: Table,
     stream: Stream,
     part: str,
@@ -66,10 +66,10 @@ def drawn(
     by: str | None,
     within: str | None,
 ) -> tuple[NDArray[np.bool_], float]:
-    """Which records a random draw picks, and the chance of each; it depends on the stream and the record ids alone.
+    """Mask of randomly drawn records, and the chance of each; it depends on the stream and the record ids alone.
 
-    ``by`` draws whole groups (households); where none is named, persons are drawn whole if a person column is
-    declared. The number of a group's first record decides. ``size`` is exact; a ``share`` is exact within each value
+    ``by`` draws whole groups (households); without it, persons are drawn whole if a person column is
+    declared. The id of a group's first record decides. ``size`` is exact; a ``share`` is exact within each value
     of ``within``, and otherwise holds for each unit independently.
     """
     units = units_of(table, by or table.schema.person)
@@ -79,14 +79,14 @@ def drawn(
             raise ParameterError(f"{part}: size must be at most the {len(units)} units there are, got {size}.")
         picked = np.zeros(len(units), dtype=np.bool_)
         picked[np.argsort(u, kind="stable")[:size]] = True
-        return units.spread(picked), size / len(units)
+        return units.expand(picked), size / len(units)
     chance = share or 0.0
-    picked = u < chance if within is None else _stratified(u, units.pick(table.codes(within)[0]), chance)
-    return units.spread(picked), chance
+    picked = u < chance if within is None else _draw_by_stratum(u, units.pick(table.codes(within)[0]), chance)
+    return units.expand(picked), chance
 
 
-def _stratified(u: NDArray[np.float64], strata: NDArray[np.int32], share: float) -> NDArray[np.bool_]:
-    """The nearest whole number to the share of each stratum, those with the smallest draws."""
+def _draw_by_stratum(u: NDArray[np.float64], strata: NDArray[np.int32], share: float) -> NDArray[np.bool_]:
+    """Mask of the units with the smallest draws of each stratum, as many as the share rounded."""
     order = np.lexsort((u, strata))
     _, start, counts = np.unique(strata[order], return_index=True, return_counts=True)
     rank = np.arange(len(u)) - np.repeat(start, counts)
@@ -96,7 +96,7 @@ def _stratified(u: NDArray[np.float64], strata: NDArray[np.int32], share: float)
     return picked
 
 
-def check_one_way(part: str, **given: Any) -> None:
+def check_one_way(part: str, **given: object) -> None:
     """Raise unless exactly one of the parameters is given."""
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:

@@ -1,7 +1,7 @@
-"""The public domain of a column: values or intervals that were declared, and the cast of every cell to it.
+"""The public domain of a column: declared values or intervals, and the cast of every cell to it.
 
-A formal guarantee covers types and labels too. So nothing here depends on the type that a reader found: ``1``, ``1.0``
-and ``"1"`` are one value, and a cell outside the domain is treated like every other such cell, never refused.
+A formal guarantee covers types and labels too. So nothing here depends on the type that a reader inferred: ``1``,
+``1.0`` and ``"1"`` are one value, and a cell outside the domain is treated as missing, never refused.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class Domain:
         return pl.Series(self.name, low + rng.random(len(codes)) * (high - low))
 
 
-def declared_type(values: Sequence[Any]) -> Any:
-    """Polars type of declared values: that of all of them, or text.
+def declared_type(values: Sequence[Any]) -> pl.DataType:
+    """Polars type of declared values: their common type, else text.
 
     >>> declared_type([1, 2, None]), declared_type([1, 2.5]), declared_type(["a", 1])
     (Int64, Float64, String)
@@ -101,12 +101,12 @@ def declared_type(values: Sequence[Any]) -> Any:
     import polars as pl
 
     given = [value for value in values if value is not None]
-    kinds: list[tuple[tuple[type, ...], Any]] = [
-        ((bool,), pl.Boolean),
-        ((int,), pl.Int64),
-        ((int, float), pl.Float64),
+    kinds: list[tuple[tuple[type, ...], pl.DataType]] = [
+        ((bool,), pl.Boolean()),
+        ((int,), pl.Int64()),
+        ((int, float), pl.Float64()),
         ((dt.datetime,), pl.Datetime("us")),
-        ((dt.date,), pl.Date),
+        ((dt.date,), pl.Date()),
     ]
     for types, dtype in kinds:
         if given and all(isinstance(v, types) and (bool in types or not isinstance(v, bool)) for v in given):
@@ -115,7 +115,7 @@ def declared_type(values: Sequence[Any]) -> Any:
 
 
 def canonical_texts(column: pl.Series, keep: Sequence[Any] = ()) -> pl.Series:
-    """Text of every cell, the same whichever type the cell was read as; a mark of a missing value is none.
+    """Text of every cell, the same whichever type the cell was read as; marks of missing values become missing.
 
     ``keep`` names declared values: a mark such as ``NA`` that is declared is a value.
 
@@ -147,7 +147,7 @@ def canonical_texts(column: pl.Series, keep: Sequence[Any] = ()) -> pl.Series:
 
 
 def canonical_numbers(column: pl.Series) -> pl.Series:
-    """Number of every cell, the same whichever type the cell was read as; none where it is no finite number.
+    """Numbers of the cells, the same whichever type the cell was read as; missing unless finite.
 
     >>> import polars as pl
     >>> canonical_numbers(pl.Series(["1,5", "1.5", "x", "inf"])).to_list()
@@ -164,50 +164,50 @@ def canonical_numbers(column: pl.Series) -> pl.Series:
 
 
 def covered_texts(table: Table, name: str) -> pl.Series:
-    """Canonical texts of a column; a value that its hierarchy gives no label to is missing."""
+    """Canonical texts of a column; values without a label in its hierarchy become missing."""
     texts = canonical_texts(table.column(name))
     hierarchy = table.schema.hierarchy(name)
     if hierarchy is None:
         return texts
-    values = _covered(hierarchy, texts.drop_nulls().unique().sort().to_list())
+    values = _covered_values(hierarchy, texts.drop_nulls().unique().sort().to_list())
     return texts.set(~texts.is_in(values).fill_null(value=False), None)
 
 
 def cover_hierarchies(table: Table) -> Table:
-    """The table without values that the hierarchy of their column does not cover: no cell is refused later."""
+    """Blank the values that the hierarchy of their column does not cover, so that no cell is refused later."""
     names = [name for name in table.names if table.schema[name].hierarchy is not None]
     return table.replace({name: covered_texts(table, name) for name in names}) if names else table
 
 
-def _covered(hierarchy: Hierarchy, values: list[str]) -> list[str]:
-    """Values that a hierarchy gives labels to."""
+def _covered_values(hierarchy: Hierarchy, values: list[str]) -> list[str]:
+    """Values that have a label in the hierarchy."""
     try:
         hierarchy.levels(values)
     except CelosiaError:
         middle = len(values) // 2
         halves = (values[:middle], values[middle:]) if middle else ()
-        return [value for half in halves for value in _covered(hierarchy, half)]
+        return [value for half in halves for value in _covered_values(hierarchy, half)]
     return values
 
 
 def domain(
     who: str, table: Table, name: str, given: Mapping[str, Sequence[Any]], bins: int, whole: Sequence[str] = ()
 ) -> Domain:
-    """What is declared about a column: ``values``, an order, or bounds of numbers cut into ``bins`` intervals.
+    """Declared domain of a column: ``given`` values, an order, or bounds of numbers cut into ``bins`` intervals.
 
-    Columns named ``whole`` hold whole numbers.
+    Columns named in ``whole`` hold whole numbers.
     """
     info = table.schema[name]
     if name in given:
-        return _checked(who, Domain(name, values=tuple(dict.fromkeys(given[name]))))
+        return _check_values(who, Domain(name, values=tuple(dict.fromkeys(given[name]))))
     if info.order:
-        return _checked(who, Domain(name, values=tuple(info.order)))
+        return _check_values(who, Domain(name, values=tuple(info.order)))
     if info.bounds is not None:
         low, high = info.bounds
         if name in whole:
             low, high = np.ceil(low), np.floor(high)
             if high - low < max(bins, MOST_VALUES):
-                return _checked(who, Domain(name, values=tuple(range(int(low), int(high) + 1))))
+                return _check_values(who, Domain(name, values=tuple(range(int(low), int(high) + 1))))
             return Domain(name, edges=tuple(np.linspace(low, high + 1, bins + 1).tolist()), whole=True)
         return Domain(name, edges=tuple(np.linspace(low, high, bins + 1).tolist()))
     raise ParameterError(
@@ -216,22 +216,16 @@ def domain(
     )
 
 
-def described(column: Column, dtype: Any) -> Column:
-    """A column whose kind follows from its declaration, not from the cells that were read."""
-    numeric = dtype.is_numeric()
-    kind = (
-        Kind.ORDINAL
-        if column.order
-        else Kind.NUMERIC
-        if numeric
-        else Kind.DATE
-        if dtype.is_temporal()
-        else Kind.NOMINAL
-    )
-    return replace(column, kind=kind)
+def with_declared_kind(column: Column, dtype: pl.DataType) -> Column:
+    """Derive the kind of a column from its declaration and type, not from the cells that were read."""
+    if column.order:
+        return replace(column, kind=Kind.ORDINAL)
+    if dtype.is_numeric():
+        return replace(column, kind=Kind.NUMERIC)
+    return replace(column, kind=Kind.DATE if dtype.is_temporal() else Kind.NOMINAL)
 
 
-def _checked(who: str, declared: Domain) -> Domain:
+def _check_values(who: str, declared: Domain) -> Domain:
     if not declared.values:
         raise ParameterError(
             f"{who}: no value of {declared.name!r} is declared: its `values` are empty, or no whole number lies within "

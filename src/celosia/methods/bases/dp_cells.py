@@ -1,4 +1,4 @@
-"""Cells of a contingency table that may be published: known without the data, counted with a bound per person."""
+"""Cells of a contingency table with a formal guarantee: declared, or counted with a bound per person."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from celosia.data.schema import Column, Kind, Role, Schema
 from celosia.errors import ParameterError, SchemaError
-from celosia.methods.bases.domain import Domain, canonical_texts, described, domain
+from celosia.methods.bases.domain import Domain, canonical_texts, domain, with_declared_kind
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,7 +27,7 @@ COUNT = "count"
 def public_values(
     who: str, table: Table, columns: Sequence[str], given: Mapping[str, Sequence[Any]]
 ) -> list[Domain] | None:
-    """Declared values of each column; None when one of them is only known from the data.
+    """List the declared values of each column; None when the values of one are known from the data only.
 
     Bounds declare the whole numbers between them.
     """
@@ -43,18 +43,18 @@ def public_values(
     return declared
 
 
-def counted(table: Table, columns: Sequence[str], rows: int) -> pl.DataFrame:
-    """How many records each occurring cell has, at most ``rows`` of one person; suppressed records are left out."""
+def count_cells(table: Table, columns: Sequence[str], rows: int) -> pl.DataFrame:
+    """Number of records of each occurring cell, at most ``rows`` per person; suppressed records are left out."""
     import polars as pl
 
     person = table.schema.person
     keys = list(columns)
     if person is None:
         engine = table.engine
-        histogram = engine.bounded(engine.histogram(table.rows.kept(), keys))
+        histogram = engine.collect_bounded(engine.histogram(table.rows.kept(), keys))
         return histogram.select(*keys, pl.col("__rows__").cast(pl.Int64).alias(COUNT))
     frame = table.polars().select(list(dict.fromkeys([*keys, person]))).filter(~pl.Series(table.suppressed_mask()))
-    # which rows of a person are kept must not follow the seed of the run, or it could be replayed
+    # the choice of the rows of a person must not depend on the seed of the run, or it could be repeated
     chance = np.random.Generator(np.random.PCG64(secrets.randbits(128))).random(len(frame))
     kept = frame.with_columns(
         pl.Series("__chance__", chance), canonical_texts(frame[person]).alias("__person__")
@@ -62,8 +62,8 @@ def counted(table: Table, columns: Sequence[str], rows: int) -> pl.DataFrame:
     return kept.group_by(keys).len(COUNT).with_columns(pl.col(COUNT).cast(pl.Int64))
 
 
-def filled(frame: pl.DataFrame, declared: Sequence[Domain]) -> pl.DataFrame:
-    """One row per declared cell, 0 where the data have none; cells outside the declared values are left out."""
+def fill_cells(frame: pl.DataFrame, declared: Sequence[Domain]) -> pl.DataFrame:
+    """Counts of all declared cells, 0 where the data have none; cells outside the declared values are left out."""
     import polars as pl
 
     cells = reduce(lambda left, right: left.join(right, how="cross"), [each.series.to_frame() for each in declared])
@@ -78,24 +78,26 @@ def filled(frame: pl.DataFrame, declared: Sequence[Domain]) -> pl.DataFrame:
 
 
 def text_cells(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Counts of the cells that occur, named by their canonical texts."""
+    """Group the counts of the occurring cells by their canonical texts."""
     import polars as pl
 
     texts = frame.with_columns(canonical_texts(frame[name]).alias(name) for name in columns)
     return texts.group_by(list(columns)).agg(pl.col(COUNT).sum())
 
 
-def published(table: Table, frame: pl.DataFrame) -> Table:
-    """The cells as a table of new rows with a declared column of counts."""
+def cells_table(table: Table, frame: pl.DataFrame) -> Table:
+    """Make a table of the cells, with a declared column of counts."""
     cells = table.fresh(frame)
     types = frame.schema
-    columns = [described(column, types[column.name]) for column in cells.schema.columns if column.name != COUNT]
+    columns = [
+        with_declared_kind(column, types[column.name]) for column in cells.schema.columns if column.name != COUNT
+    ]
     extra = Column(COUNT, frozenset({Role.INSENSITIVE}), Kind.NUMERIC)
     return cells.with_schema(Schema((*columns, extra), cells.schema.rest))
 
 
 def check_columns(who: str, table: Table, columns: Sequence[str]) -> None:
-    """Refuse no column, a repeated one, or one that is named like the counts."""
+    """Raise when no column is named, one is repeated, or one is named like the counts."""
     if not columns or len(set(columns)) != len(columns):
         raise ParameterError(f"{who}: name at least one column, each once.")
     if COUNT in columns:

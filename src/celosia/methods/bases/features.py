@@ -1,9 +1,9 @@
-"""Columns of any kind as numbers for a model of the data, and the way back to a table."""
+"""Encode columns of any kind as numbers for a model of the data, and decode its numbers to a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -26,12 +26,12 @@ FEW = 20  # a small file may have as many categories as records
 
 
 def publishable(schema: Schema) -> tuple[str, ...]:
-    """The columns that new people can have: all but identifiers and the ids of persons and households."""
+    """Names of the columns that can be synthesised: all but identifiers and the ids of persons and households."""
     return tuple(name for name in schema.names if name not in schema.naming)
 
 
 def need_publishable(who: str, table: Table) -> list[str]:
-    """The columns that new people can have, or an error when there is none."""
+    """Names of the columns that can be synthesised; raise when there is none."""
     names = list(publishable(table.schema))
     if not names:
         raise DataError(f"{who}: the table has no column but identifiers.")
@@ -39,13 +39,13 @@ def need_publishable(who: str, table: Table) -> list[str]:
 
 
 def need_made(who: str, names: Sequence[str]) -> None:
-    """Refuse to make no column: with ``within`` the strata are copied."""
+    """Raise when no column is left to synthesise: the strata of ``within`` are copied."""
     if not names:
         raise ParameterError(f"{who}: within names every column that would be made, so nothing is; name fewer.")
 
 
 def visit_order(who: str, names: Sequence[str], order: Sequence[str]) -> list[int]:
-    """Places of the columns in the order in which they are made: those named first, then the others."""
+    """Positions of the columns in the order of their synthesis: those in ``order`` first, then the others."""
     for i, name in enumerate(order):
         if name not in names:
             raise ParameterError(f"{who}: order names the column {name!r}, which is not made.")
@@ -55,10 +55,12 @@ def visit_order(who: str, names: Sequence[str], order: Sequence[str]) -> list[in
 
 
 def feature(who: str, table: Table, name: str, smoothing: Smoothing) -> Feature:
-    """A column as numbers or as codes; missing values of a category are a code of their own.
+    """Encode a column as numbers or as codes; a missing category has a code of its own.
 
-    With ``smoothing="auto"`` numbers that are mostly different from each other may take values in between.
+    With ``smoothing="auto"`` numbers are smoothed when most of them are distinct.
     """
+    import polars as pl
+
     series = table.column(name)
     kind = table.schema[name].kind
     if series.dtype.is_numeric() and kind in (Kind.NUMERIC, None):
@@ -67,7 +69,7 @@ def feature(who: str, table: Table, name: str, smoothing: Smoothing) -> Feature:
         smooth = smoothing == "all" or (smoothing == "auto" and different)
         return Feature(values, nominal=False, whole=series.dtype.is_integer(), smooth=smooth)
     if series.dtype.is_temporal():
-        number = series.to_physical().cast(_float(), strict=False).to_numpy()
+        number = series.to_physical().cast(pl.Float64, strict=False).to_numpy()
         smooth = smoothing == "all" or (smoothing == "auto" and series.n_unique() > 0.5 * max(len(series), 1))
         return Feature(np.asarray(number, dtype=np.float64), nominal=False, whole=True, smooth=smooth)
     codes, labels = table.codes(name)
@@ -84,8 +86,8 @@ def feature(who: str, table: Table, name: str, smoothing: Smoothing) -> Feature:
     return Feature(np.where(codes < 0, len(labels), codes).astype(np.float64), nominal=True)
 
 
-def decoded(table: Table, name: str, values: Floats, model: Feature) -> pl.Series:
-    """New numbers or codes as a column of the old type."""
+def decode(table: Table, name: str, values: Floats, model: Feature) -> pl.Series:
+    """Convert new numbers or codes to a column of the old type."""
     import polars as pl
 
     series = table.column(name)
@@ -100,14 +102,8 @@ def decoded(table: Table, name: str, values: Floats, model: Feature) -> pl.Serie
     return column.cast(series.dtype)
 
 
-def new_rows(table: Table, columns: Mapping[str, Any]) -> Table:
-    """A table of new people with these columns, with record ids of its own: a release is shuffled by them."""
+def new_rows(table: Table, columns: Mapping[str, object]) -> Table:
+    """Make a table of synthetic records with record ids of their own, by which a release is shuffled."""
     import polars as pl
 
     return table.fresh(pl.DataFrame(dict(columns))).identified()
-
-
-def _float() -> Any:
-    import polars as pl
-
-    return pl.Float64

@@ -1,4 +1,4 @@
-"""Counts that make sense: the nearest non-negative numbers with a given total, and whole numbers with it."""
+"""Postprocessing of noisy counts: the nearest non-negative (whole) numbers with a given total."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from numpy.typing import NDArray
 
 
 def nearest_nonnegative(x: NDArray[np.float64], total: float) -> NDArray[np.float64]:
-    r"""The nearest vector without negative numbers that adds up to ``total``.
+    r"""Project a vector on the non-negative vectors that add up to ``total``.
 
     .. math:: \min_y \lVert y - x \rVert_2 \quad\text{so that } y \ge 0,\ \textstyle\sum y = N
 
-    All of it is :math:`y = \max(x - \theta, 0)` for one :math:`\theta`. Clipping alone would raise the total,
-    because it removes
-    negative noise and keeps positive noise. References: Duchi et al. (2008).
+    The solution is :math:`y = \max(x - \theta, 0)` for one :math:`\theta`. Clipping alone would raise the total,
+    because it removes negative noise and keeps positive noise. References: Duchi et al. (2008).
 
     >>> nearest_nonnegative(np.array([5.0, -2.0, 1.0]), 4.0).tolist()
     [4.0, 0.0, 0.0]

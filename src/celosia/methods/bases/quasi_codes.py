@@ -1,10 +1,10 @@
-"""A table as the search sees it: quasi-identifiers as codes with their levels, and the way back to labels."""
+"""Input of the search: quasi-identifiers as codes with their levels, and the labels that codes stand for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class QuasiColumn:
-    """One quasi-identifier: the code of each record, and for each level the code and label of each value."""
+    """Quasi-identifier: the code of each record, and for each level the code and label of each value."""
 
     name: str
     codes: NDArray[np.int32]
@@ -49,12 +49,12 @@ class QuasiColumn:
         return len(self.maps) - 1
 
     def label(self, level: int, chosen: NDArray[np.int32] | None = None) -> pl.Series:
-        """The column at a level, in the order of the records (or of the codes given)."""
+        """Return the column at a level, in the order of the records (or of the ``chosen`` codes)."""
         source = self.values if level == 0 else self.labels[level - 1]
         return source.gather(self.codes if chosen is None else chosen).alias(self.name)
 
     def label_of(self, level: int) -> dict[str, str | None] | None:
-        """The label of every value that the hierarchy knows, also those that do not occur; ``None`` at level 0."""
+        """Map every value that the hierarchy knows, also those that do not occur, to its label; ``None`` at level 0."""
         if level == 0:
             return None
         if self.hierarchy is None:
@@ -64,7 +64,7 @@ class QuasiColumn:
         return {raw: label for raw, label in pairs if raw is not None}
 
     def own_labels(self) -> dict[str, str | None]:
-        """Every value that occurs or that the hierarchy knows, as its own label."""
+        """Map every value that occurs or that the hierarchy knows to itself."""
         labels = texts(self.values) if self.hierarchy is None else self._all_levels(self.hierarchy).values
         return {text: text for text in labels if text is not None}
 
@@ -75,7 +75,7 @@ class QuasiColumn:
 
 @dataclass(frozen=True, eq=False)
 class QuasiCodes:
-    """The quasi-identifiers of a table as codes, and what else a search counts."""
+    """The quasi-identifiers of a table as codes, and the records for which a search counts classes."""
 
     table: Table
     columns: tuple[QuasiColumn, ...]
@@ -126,7 +126,7 @@ def quasi_codes(
     if population is not None:
         people = np.column_stack([column.people for column in columns if column.people is not None])
     domain = _level_maps(table, columns, matrix, None, weights, gone=int((~active).sum()))
-    names = dict.fromkeys([*_counted(table, require), *counted])
+    names = dict.fromkeys([*_sensitive_columns(table, require), *counted])
     persons = table.persons()
     records = Records(
         domain,
@@ -137,7 +137,7 @@ def quasi_codes(
         population=people,
         population_total=None if population is None else len(population),
         total=table.classes.total,
-        judged=tuple(dict.fromkeys(_counted(table, require))),
+        judged=tuple(dict.fromkeys(_sensitive_columns(table, require))),
     )
     return QuasiCodes(table, columns, records, active)
 
@@ -145,8 +145,8 @@ def quasi_codes(
 def _class_codes(
     table: Table, require: Sequence[Model], counted: Sequence[str], weights: Mapping[str, float] | None
 ) -> QuasiCodes:
-    """The same for the combinations of these columns, with their numbers of records."""
-    judged = tuple(dict.fromkeys(_counted(table, require)))
+    """Code the combinations of the quasi-identifiers that occur, with their numbers of records."""
+    judged = tuple(dict.fromkeys(_sensitive_columns(table, require)))
     names = dict.fromkeys([*judged, *counted])
     if 0 < len(table) == table.suppressed():
         raise DataError("every record is suppressed already: nothing is left to generalise.")
@@ -174,14 +174,14 @@ def _class_codes(
 
 
 def _sensitive(table: Table, name: str, patterns: Histogram | None) -> Sensitive:
-    """A counted column in the codes of its domain; without combinations the domain alone."""
+    """Encode a counted column in the codes of its domain; without combinations the domain alone."""
     domain = table.classes.baseline(name)
     column = Encoded(np.zeros(0, dtype=np.int32), Domain(domain.values)) if patterns is None else patterns.column(name)
     return Sensitive.of(column, domain)
 
 
 def _owners(table: Table, quasi: Histogram, names: list[str]) -> Owners:
-    """The persons of each combination of the quasi-identifiers, and the values that they have in it."""
+    """Count the persons of each combination of the quasi-identifiers, and the values that they have in it."""
     joint = {}
     for name in names:
         entries = table.count([*quasi.names, name], suppressed=False)
@@ -198,7 +198,7 @@ def _level_maps(
     *,
     gone: int,
 ) -> LevelMaps:
-    """The hierarchies as integer maps, with the frequencies of the values."""
+    """Hierarchies as integer maps, with the frequencies of the values."""
     names = tuple(column.name for column in columns)
     frequencies = [np.bincount(matrix[:, j], count, minlength=len(c.values)) for j, c in enumerate(columns)]
     return LevelMaps(
@@ -288,8 +288,8 @@ def _compact(levels: Levels) -> tuple[tuple[NDArray[np.int32], ...], tuple[NDArr
     return tuple(maps), tuple(rows)
 
 
-def _counted(table: Table, require: Sequence[Model]) -> list[str]:
-    """The sensitive columns that the requirements count."""
+def _sensitive_columns(table: Table, require: Sequence[Model]) -> list[str]:
+    """List the sensitive columns that the requirements count."""
     names: list[str] = []
     for model in require:
         for wanted in model.counted_columns():
@@ -298,7 +298,7 @@ def _counted(table: Table, require: Sequence[Model]) -> list[str]:
 
 
 def _population(table: Table, require: Sequence[Model]) -> Table | None:
-    """The population table that a requirement counts in."""
+    """Open the population table that a requirement counts in."""
     sources = [source for source in map(population_table, require) if source is not None]
     if not sources:
         return None
@@ -310,5 +310,5 @@ def _population(table: Table, require: Sequence[Model]) -> Table | None:
     return open_source(sources[0], Schema.of(quasi=table.schema.need_quasi()))
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     return isinstance(a, str | Mapping) and type(a) is type(b) and bool(a == b)

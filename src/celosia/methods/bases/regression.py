@@ -1,10 +1,10 @@
-"""What the methods share that put new numbers in place of dependent columns."""
+"""Split a table into independent and dependent columns, and replace the dependent ones stratum by stratum."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from celosia.kernels.perturbation.noise import reflect
 from celosia.methods.bases.cells import as_column, bounds, numbers, refuse_missing, strata, units
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     from celosia.table import Table
@@ -33,7 +34,7 @@ class Columns:
 def split_columns(
     who: str, table: Table, dependent: Sequence[str], independent: Sequence[str], within: Sequence[str]
 ) -> Columns:
-    """The numbers, or an error: a column on both sides, text, missing values, no records."""
+    """Read the columns as numbers; raise on a column on both sides, text, missing values or no records."""
     both = [name for name in dependent if name in independent]
     if both:
         raise ParameterError(f"{who}: column {both[0]!r} is dependent and independent; name it on one side.")
@@ -48,7 +49,7 @@ def split_columns(
 
 
 def need_residuals(who: str, split: Columns, models: int, *, intercept: bool, fewest: int = 2) -> None:
-    """Refuse a stratum whose regression leaves too few residual degrees of freedom.
+    """Raise when the regression of a stratum leaves too few residual degrees of freedom.
 
     With none the fit is the original; with one a residual of the same size is the original one or its opposite.
     ``models`` regressions share the records of a stratum; the design of each has the rank of the independent columns.
@@ -67,29 +68,29 @@ def need_residuals(who: str, split: Columns, models: int, *, intercept: bool, fe
 
 
 def by_stratum(split: Columns, make: Callable[[int, Floats, Floats, Ints], Floats]) -> Floats:
-    """New dependent numbers, made stratum by stratum."""
+    """Compute new dependent columns stratum by stratum."""
     synthetic = np.empty_like(split.y)
     for s, rows in enumerate(split.strata):
         synthetic[rows] = make(s, split.x[rows], split.y[rows], rows)
     return synthetic
 
 
-def put_back(
+def replace_dependent(
     table: Table, names: Sequence[str], synthetic: Floats, *, whole: bool
 ) -> tuple[Table, Floats, dict[str, int]]:
-    """The table with new numbers, those numbers, and how many of each column lie outside its declared bounds.
+    """Replace the columns; return the table, the released numbers, and per column the count outside its bounds.
 
-    With ``whole`` whole-number columns are rounded and values folded into the declared bounds.
+    With ``whole`` whole-number columns are rounded and values reflected at the declared bounds.
     """
     synthetic = synthetic.copy()
-    columns: dict[str, Any] = {}
+    columns: dict[str, pl.Series | Floats] = {}
     outside: dict[str, int] = {}
     for j, name in enumerate(names):
         low, high = bounds(table, name) if whole else (table.schema[name].bounds or (-np.inf, np.inf))
         if whole:
-            synthetic[:, j] = reflect(synthetic[:, j], low, high)
-            columns[name] = as_column(table.column(name), synthetic[:, j])
-            synthetic[:, j] = columns[name].to_numpy()
+            column = as_column(table.column(name), reflect(synthetic[:, j], low, high))
+            columns[name] = column
+            synthetic[:, j] = column.to_numpy()
         else:
             columns[name] = synthetic[:, j]
         count = int(((synthetic[:, j] < low) | (synthetic[:, j] > high)).sum())

@@ -1,4 +1,4 @@
-"""Where a cloud of records lies and how it spreads, without being led by outliers."""
+"""Robust centre, scatter and outliers of numeric records."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from celosia.kernels.statistics.centred import deviations
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-ENOUGH = 20_000  # records that the robust fit is made from: more only cost time
+ENOUGH = 20_000  # records that the robust fit uses: more only cost time
 NULL = 1e-12  # a smaller share of the largest eigenvalue is rounding: the columns are collinear
 MAD = 1.4826  # makes the median deviation of a normal variable its standard deviation
 
 
 def centre_and_scatter(x: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
-    """Mean and covariance (1/(n - 1)); with a generator the robust ones, by the minimum covariance determinant.
+    """Mean and covariance (1/(n - 1)); robust ones (minimum covariance determinant) with a generator.
 
     Rows with a missing value do not count. Reference: Rousseeuw & Van Driessen (1999).
 
@@ -66,14 +66,14 @@ def squared_distances(x: Floats, centre: Floats, scatter: Floats) -> Floats:
 
 
 def _unit_free(scatter: Floats) -> tuple[Floats, Floats]:
-    """The deviations of the columns (1 for a constant one), and the scatter of columns divided by them."""
+    """Return the standard deviations of the columns (1 for a constant one) and the correlation matrix."""
     deviation = np.sqrt(np.diag(scatter))
     scale: Floats = np.where(deviation > 0, deviation, 1.0)
     return scale, scatter / np.outer(scale, scale)
 
 
 def outliers(x: Floats, share: float, rng: np.random.Generator) -> Bools:
-    r"""Which records lie outside the robust ellipse that holds ``1 - share`` of a normal cloud.
+    r"""Mask of the records outside the robust ellipse that holds ``1 - share`` of a normal distribution.
 
     One column: :math:`|x - \mathrm{med}|` over its median deviation. A record with a missing value is judged by the
     columns that it has.

@@ -1,4 +1,4 @@
-r"""Synthesis column by column: a tree predicts each column from those before it, and a leaf lends its values.
+r"""Synthesis column by column: a tree predicts each column from those before it, and values are drawn from its leaves.
 
 .. math:: \tilde x_{ij} \sim \hat F\big(x_j \mid \text{leaf}_j(\tilde x_{i1}, \dots, \tilde x_{i,j-1})\big)
 
@@ -11,12 +11,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -29,9 +32,9 @@ class Feature:
     values: Floats
     nominal: bool
     whole: bool = False
-    """Numbers are whole: smoothed values are rounded."""
+    """Whether smoothed values are rounded to whole numbers."""
     smooth: bool = False
-    """New values may lie between those that occur."""
+    """Whether new values may lie between those that occur."""
 
 
 def synthesise(
@@ -45,11 +48,11 @@ def synthesise(
     fit: npt.NDArray[np.bool_] | None = None,
     weights: Floats | None = None,
 ) -> dict[int, Floats]:
-    """Make the columns of ``order``, each from those before it; ``given`` columns are known and come first.
+    """Synthesise the columns of ``order``, each from those before it; ``given`` columns come first.
 
-    ``fit`` limits the records that trees learn from. Values of columns that are smoothed lie between those of the
-    leaf, others are values of the leaf. With ``weights`` a leaf weighs at least ``leaf``, instead of holding so many
-    records.
+    ``fit`` limits the records that trees learn from. Values of smoothed columns lie between those of the
+    leaf, others are values of the leaf. ``leaf`` is the least number of records of a leaf, or their least sum of
+    ``weights``.
 
     >>> rng = np.random.default_rng(0)
     >>> a = rng.integers(0, 2, 400).astype(float)
@@ -74,10 +77,10 @@ def synthesise(
 
 
 def lend(leaves: Ints, y: Floats, wanted: Ints, rng: np.random.Generator, *, smooth: bool, whole: bool) -> Floats:
-    """Values for records in given leaves, drawn evenly over the sorted values that the leaf has.
+    """Draw values for records from their leaves, evenly over the sorted values of each leaf.
 
-    Evenly: the r-th of m records takes the quantile (r + U) / m in random order, so that the shares of a leaf come out
-    as nearly as whole records allow; independent draws would add noise that helps nobody. Smoothed values lie between
+    Evenly: the r-th of m records takes the quantile (r + U) / m in random order, so that the shares of a leaf are kept
+    as closely as whole records allow; independent draws would only add noise. Smoothed values lie between
     two neighbours in the leaf.
 
     >>> leaf = np.zeros(4, dtype=int)
@@ -100,9 +103,9 @@ def lend(leaves: Ints, y: Floats, wanted: Ints, rng: np.random.Generator, *, smo
 
 
 def between(values: Floats, start: Ints, count: Ints, at: Ints, shift: Floats) -> Floats:
-    """Values moved towards a neighbour in their run of sorted values by the share ``shift`` (-½ … ½) of the gap.
+    """Move values towards a neighbour in their run of sorted values by the share ``shift`` (-½ … ½) of the gap.
 
-    Where there is no neighbour on that side (the ends, or a missing one) the one on the other side is taken, so that
+    A value without a neighbour on that side (the ends, or a missing one) moves to the other side, so that
     the smallest and the largest value are not repeated either.
 
     >>> one = np.array([1])
@@ -112,9 +115,9 @@ def between(values: Floats, start: Ints, count: Ints, at: Ints, shift: Floats) -
     drawn = values[start + at]
 
     def towards(way: Ints) -> Floats:
-        there = (at + way >= 0) & (at + way < count)
-        beside = np.where(there, values[start + np.clip(at + way, 0, count - 1)], np.nan)
-        return np.asarray(drawn + np.abs(shift) * (beside - drawn))
+        exists = (at + way >= 0) & (at + way < count)
+        neighbour = np.where(exists, values[start + np.clip(at + way, 0, count - 1)], np.nan)
+        return np.asarray(drawn + np.abs(shift) * (neighbour - drawn))
 
     side = np.where(shift < 0, -1, 1)
     moved = towards(side)
@@ -123,7 +126,7 @@ def between(values: Floats, start: Ints, count: Ints, at: Ints, shift: Floats) -
 
 
 def evenly(groups: Ints, rng: np.random.Generator) -> Floats:
-    """Numbers in [0, 1), one per record, that are spread evenly within each group, in random order.
+    """Stratified uniform numbers in [0, 1), one per record: evenly spread within each group, in random order.
 
     >>> u = evenly(np.array([0, 0, 1, 1]), np.random.default_rng(0))
     >>> sorted((u[:2] * 2).astype(int).tolist()), sorted((u[2:] * 2).astype(int).tolist())
@@ -139,7 +142,7 @@ def evenly(groups: Ints, rng: np.random.Generator) -> Floats:
 
 def _tree(
     x: Floats, y: Floats, feature: Feature, leaf: int, rng: np.random.Generator, weights: Floats | None = None
-) -> Any:
+) -> DecisionTreeClassifier | DecisionTreeRegressor:
     try:
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     except ImportError:
@@ -151,13 +154,13 @@ def _tree(
         options |= {"min_weight_fraction_leaf": share} if share <= 0.5 else {"min_samples_leaf": len(y)}
     if feature.nominal:
         with warnings.catch_warnings():
-            # that a stratum has nearly as many classes as records is no mistake
+            # a stratum may have nearly as many classes as records
             warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
             return DecisionTreeClassifier(**options).fit(x, y.astype(np.int64), weights)
     missing = np.isnan(y)
     if not missing.any():
         return DecisionTreeRegressor(**options).fit(x, y, weights)
-    # where a number is missing is to be predicted too
+    # the tree predicts where a number is missing, too
     centre, spread = (float(np.nanmean(y)), float(np.nanstd(y)) or 1.0) if not missing.all() else (0.0, 1.0)
     return DecisionTreeRegressor(**options).fit(
         x, np.column_stack([np.where(missing, 0.0, (y - centre) / spread), missing]), weights
@@ -172,7 +175,7 @@ def _matrices(
     target: Feature,
     y: Floats,
 ) -> tuple[Floats, Floats]:
-    """Predictors of the original and of the synthetic records; categories are ordered by the target they go with."""
+    """Predictors of the original and of the synthetic records; categories are ordered by their effect on the target."""
     seen = np.empty((len(rows), len(predictors)), np.float32)
     new = np.empty((len(next(iter(columns.values()))), len(predictors)), np.float32)
     for i, j in enumerate(predictors):
@@ -189,25 +192,25 @@ def _matrices(
 
 
 def category_order(codes: Ints, target: Feature, y: Floats, size: int) -> Floats:
-    """A number per category: its place along the main direction in which the target differs between categories.
+    """Score the categories along the main direction in which the target differs between them.
 
-    With a number or two classes as the target, splits along this order include the best one there is; with more
-    classes it is the main axis of their shares. References: Breiman et al. (1984), theorem 4.5; Coppersmith, Hong &
-    Hosking (1999).
+    With a number or two classes as the target, splits along this order include the best split of the categories; with
+    more classes it is the main axis of their shares. References: Breiman et al. (1984), theorem 4.5; Coppersmith,
+    Hong & Hosking (1999).
 
     >>> y = np.array([5.0, 1.0, 3.0, 3.0])
     >>> category_order(np.array([0, 1, 2, 2]), Feature(y, False), y, 3).argsort().tolist()
     [1, 2, 0]
     """
     counts = np.bincount(codes, minlength=size).astype(np.float64)
-    there = counts > 0
+    occurs = counts > 0
     if not target.nominal:
         filled = np.where(np.isnan(y), np.nanmean(y) if not np.isnan(y).all() else 0.0, y)
         sums = np.bincount(codes, weights=filled, minlength=size)
-        return np.asarray(np.divide(sums, counts, out=np.full(size, float(filled.mean())), where=there))
+        return np.asarray(np.divide(sums, counts, out=np.full(size, float(filled.mean())), where=occurs))
     classes = int(y.max()) + 1
     table = np.bincount(codes * classes + y.astype(np.int64), minlength=size * classes).reshape(size, classes)
     shares: Floats = table / np.maximum(counts, 1.0)[:, None]
-    centred = np.where(there[:, None], shares - (counts @ shares) / counts.sum(), 0.0)
+    centred = np.where(occurs[:, None], shares - (counts @ shares) / counts.sum(), 0.0)
     _, vectors = np.linalg.eigh(centred.T @ (centred * counts[:, None]))
     return np.asarray(centred @ vectors[:, -1])

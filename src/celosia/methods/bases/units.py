@@ -1,4 +1,4 @@
-"""Who is drawn, moved or perturbed as one: records, or the groups of records of one household or one person."""
+"""Units that a method treats as one: records, or the groups of records of one household or one person."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Units:
-    """Each record, or each group of records that are treated as one."""
+    """Records, or groups of records, that are treated as one."""
 
     member: Ints
     """The unit of each record."""
@@ -31,19 +31,19 @@ class Units:
 
     @classmethod
     def records(cls, n: int) -> Units:
-        """Every record by itself."""
+        """Every record as a unit."""
         return cls(np.arange(n), np.arange(n), each=True)
 
     def pick(self, values: NDArray[T]) -> NDArray[T]:
         """One entry per unit from one per record."""
         return values if self.each else values[self.first]
 
-    def spread(self, values: NDArray[T]) -> NDArray[T]:
+    def expand(self, values: NDArray[T]) -> NDArray[T]:
         """One entry per record from one per unit."""
         return values if self.each else values[self.member]
 
-    def differing(self, table: Table, name: str) -> int:
-        """How many records have another value of a column than the first of their unit."""
+    def count_differing(self, table: Table, name: str) -> int:
+        """Number of records whose value of a column differs from that of the first record of their unit."""
         if self.each:
             return 0
         column = table.column(name)
@@ -54,7 +54,7 @@ class Units:
 
 
 def units_of(table: Table, column: str | None) -> Units:
-    """The units that a column names; a record without a name is a unit of its own, as every one is without a column.
+    """Units of the records with equal values of a column; a record without a value is a unit of its own.
 
     >>> import polars as pl, celosia
     >>> homes = units_of(celosia.read(pl.DataFrame({"home": [7, None, 7, None]})), "home")
@@ -72,7 +72,7 @@ def units_of(table: Table, column: str | None) -> Units:
 
 
 def distinct_counts(of: Ints, keys: Ints) -> Ints:
-    """How many different numbers ``of`` has in each group of ``keys``, whose groups are numbered from 0.
+    """Number of distinct values of ``of`` in each group of ``keys``, whose groups are numbered from 0.
 
     >>> distinct_counts(np.array([5, 5, 6]), np.array([0, 0, 0])).tolist()
     [2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -16,6 +16,7 @@ from celosia.table import Outcome
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
+    from narwhals.typing import IntoFrame
 
     from celosia.data.engines.engine import Engine
     from celosia.data.schema import Schema
@@ -71,23 +72,23 @@ class InBlocks(Method):
         return self
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """What the method overwrites."""
+        """List the columns that the method overwrites."""
         return self.method.overwrites(schema)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
-        """Number the blocks, and let the engine give each to the method."""
+        """Assign the records to blocks and apply the method to each block."""
         given = table.identified()
         engine = given.engine
-        frame = self._cut(engine, _numbered(engine, given.rows.frame, self.by), self._near(given))
+        frame = self._cut(engine, _number_strata(engine, given.rows.frame, self.by), self._near(given))
         counts = engine.collect(engine.histogram(frame, [BLOCK]))[ROWS]
         if not len(counts):
             return Outcome(given, {"blocks": 0})
-        done = engine.by_block(frame, BLOCK, _Work(self.method, given.schema, stream))
+        done = engine.map_blocks(frame, BLOCK, _Work(self.method, given.schema, stream))
         evidence = {"blocks": len(counts), "smallest": counts.min(), "largest": counts.max()}
         return Outcome(given.reworked(done, self.overwrites(given.schema)), evidence)
 
-    def _cut(self, engine: Engine, frame: Any, near: list[str]) -> Any:
-        """The frame with blocks that are not too large, where that can be."""
+    def _cut(self, engine: Engine, frame: IntoFrame, near: list[str]) -> object:
+        """Cut the blocks that are too large, as far as they can be cut."""
         import narwhals as nw
 
         if self.size is None:
@@ -105,7 +106,7 @@ class InBlocks(Method):
         return engine.with_columns(frame, {BLOCK: label})
 
     def _near(self, table: Table) -> list[str]:
-        """The columns by which blocks are cut, numbers all of them."""
+        """List the numeric columns by which blocks are cut."""
         if self.size is None:
             return []
         types = table.engine.types(table.rows.frame)
@@ -120,29 +121,32 @@ def _why(method: Method) -> str:
     return "it needs no block" if by_record else "it makes other rows or further tables"
 
 
-def _numbered(engine: Any, frame: Any, by: tuple[str, ...]) -> Any:
-    """The frame with the number of the stratum of each record."""
+def _number_strata(engine: Engine, frame: IntoFrame, by: tuple[str, ...]) -> IntoFrame:
+    """Add a column with the number of the stratum of each record."""
     import narwhals as nw
     import polars as pl
 
-    if not by:
-        return engine.with_columns(frame, {BLOCK: nw.lit(0, nw.Int64)})
-    strata = engine.bounded(engine.histogram(frame, by)).select(by).sort(by, nulls_last=True)
-    return engine.attach(frame, strata.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(BLOCK)), by)
+    numbered: IntoFrame = engine.with_columns(frame, {BLOCK: nw.lit(0, nw.Int64)})
+    if by:
+        strata = engine.collect_bounded(engine.histogram(frame, by)).select(by).sort(by, nulls_last=True)
+        strata = strata.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(BLOCK))
+        numbered = engine.attach(frame, strata, by)
+    return numbered
 
 
 @dataclass
 class _Cutter:
-    """Cuts blocks at medians, the one above getting the next number; gives the number as an expression."""
+    """Cutter of blocks at medians; the upper half gets the next free number."""
 
-    engine: Any
+    engine: Engine
     near: list[str]
     largest: int
     next_number: int
     whole: dict[str, float] = field(default_factory=dict)
-    """How far the table spreads in each column, which the spread of a block is compared with."""
+    """Range of the whole table in each column, by which the range of a block is divided."""
 
-    def number(self, block: Any, number: int, count: int) -> nw.Expr:
+    def number(self, block: IntoFrame, number: int, count: int) -> nw.Expr:
+        """Cut a block of ``count`` records until no part is too large; expression of the number of each part."""
         import narwhals as nw
 
         border = self._border(block) if count > self.largest else None
@@ -156,8 +160,8 @@ class _Cutter:
         lower = self.number(below, number, count - beyond)
         return nw.when(nw.col(name) > limit).then(self.number(above, other, beyond)).otherwise(lower)
 
-    def _border(self, block: Any) -> tuple[str, float] | None:
-        """The column that the block spreads most in, and its median; None when nothing can be cut."""
+    def _border(self, block: IntoFrame) -> tuple[str, float] | None:
+        """Find the column in which the block has the widest range, and its median; None when nothing can be cut."""
         ends = self.ends(block)
         spread = {name: (high - low) / (self.whole[name] or 1.0) for name, (low, high) in ends.items()}
         name = max(spread, key=lambda n: spread[n], default=None)
@@ -168,8 +172,8 @@ class _Cutter:
         # where more than half have the largest value the border lies below it
         return name, median if median < high else (low + high) / 2
 
-    def ends(self, block: Any) -> dict[str, tuple[float, float]]:
-        """The smallest and the largest value of each column that has any."""
+    def ends(self, block: IntoFrame) -> dict[str, tuple[float, float]]:
+        """Smallest and largest value of each column that has any."""
         import narwhals as nw
 
         asked = [getattr(nw.col(name), end)().alias(f"{end} {name}") for name in self.near for end in ("min", "max")]
@@ -180,7 +184,7 @@ class _Cutter:
 
 @dataclass(frozen=True)
 class _Work:
-    """What is done to one block, in whatever process."""
+    """Picklable function that applies the method to one block, in any process."""
 
     method: Method
     schema: Schema

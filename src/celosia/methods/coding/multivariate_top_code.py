@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.methods.bases.cells import numbers, put, refuse_constant, units
+from celosia.methods.bases.cells import numbers, refuse_constant, replace_numbers, units
 from celosia.parts import CountsRows, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
@@ -64,4 +64,4 @@ class MultivariateTopCode(Method):
             square = squared_distances(x, centre, scatter)
             new = np.where(far[:, None], centre + np.sqrt(limit / square)[:, None] * (x - centre), x)
         columns = {name: new[:, j] for j, name in enumerate(self.columns)}
-        return Outcome(put(table, unit, columns), {"changed": int(far.sum()), "limit": limit})
+        return Outcome(replace_numbers(table, unit, columns), {"changed": int(far.sum()), "limit": limit})

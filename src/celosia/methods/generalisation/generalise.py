@@ -12,10 +12,10 @@ from pydantic import Field
 
 from celosia.data.schema import Kind
 from celosia.errors import ParameterError, RequirementError, UnknownName
-from celosia.methods.bases.class_aggregates import Aggregate, aggregated
+from celosia.methods.bases.class_aggregates import Aggregate, aggregate_classes
 from celosia.methods.bases.quasi_codes import QuasiCodes, quasi_codes
-from celosia.methods.bases.relabelling import by_level
-from celosia.methods.bases.suppressing import _SuppressingMethod
+from celosia.methods.bases.replay_labels import by_level
+from celosia.methods.bases.suppression_method import _SuppressingMethod
 from celosia.parts import (
     Explored,
     Loss,
@@ -169,9 +169,9 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
             labels[coded.active] = label
             fewest = max((search_hints(model).smallest_size() for model in self.require), default=1)
             for name, how in self.aggregate.items():
-                changed[name] = aggregated(self.name, table, name, how, labels, ~hidden, fewest)
+                changed[name] = aggregate_classes(self.name, table, name, how, labels, ~hidden, fewest)
         done = table.replace(changed) if changed else table
-        return self.suppressed(done, hidden) if hidden.any() else done
+        return self.suppress_records(done, hidden) if hidden.any() else done
 
     def _by_class(self, coded: QuasiCodes, evaluator: NodeEvaluator, levels: Sequence[int]) -> Callable[[Table], Table]:
         """The same in the engine: a small table of labels per column, and the classes whose records are suppressed."""

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from celosia.errors import ParameterError, RequirementError
 from celosia.methods.bases.quasi_codes import QuasiCodes, QuasiColumn, quasi_codes
-from celosia.methods.bases.relabelling import by_class
-from celosia.methods.bases.suppressing import _SuppressingMethod
+from celosia.methods.bases.replay_labels import by_class
+from celosia.methods.bases.suppression_method import _SuppressingMethod
 from celosia.methods.generalisation.generalise import level_range, patience, unmet
 from celosia.parts import Model, PersonUnit, describe, search_hints
 from celosia.search.lattice.evaluator import NodeEvaluator
@@ -105,7 +105,7 @@ class LocalGeneralise(_SuppressingMethod):
             if int(hidden[coded.active].sum()) > limit:
                 raise RequirementError(_too_many(self.require, evaluator, upper, int(hidden[coded.active].sum())))
         if hidden.any():
-            done = self.suppressed(done, hidden)
+            done = self.suppress_records(done, hidden)
         facts = _evidence(coded, evaluator, result, lower, upper, may_suppress=limit > 0) | {
             "suppressed": int(hidden[coded.active].sum())
         }

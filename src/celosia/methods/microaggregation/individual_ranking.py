@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from celosia.methods.bases.grouping import columns, grouped, loss
+from celosia.methods.bases.unit_groups import columns, group_units, loss
 from celosia.parts import Columns, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
@@ -55,7 +55,7 @@ class IndividualRanking(Method):
         new: dict[str, Any] = {}
         losses: dict[str, float] = {}
         for name in self.columns:
-            partition = grouped(self.name, table, [name], self.k, self.within, groups, blank_stay=True)
+            partition = group_units(self.name, table, [name], self.k, self.within, groups, blank_stay=True)
             if len(partition.values):
                 new |= columns(table, partition, "mean")
                 losses[name] = loss(partition)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.methods.bases.grouping import aggregated, grouped, scaled
+from celosia.methods.bases.unit_groups import aggregate_groups, group_units, scale
 from celosia.parts import Columns, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.parts.progress import run_with_progress
 from celosia.table import Outcome
@@ -72,14 +72,14 @@ class Microaggregate(Method):
         """Group and aggregate."""
 
         def groups(x: NDArray[np.float64], s: int) -> NDArray[np.int64]:
-            points = scaled(x, standardise=self.standardise)
+            points = scale(x, standardise=self.standardise)
             if self.distance == "cosine":
                 length = np.sqrt((points * points).sum(axis=1, keepdims=True))
                 points = np.divide(points, length, out=np.zeros_like(points), where=length > 0)
             return self.partition(np.ascontiguousarray(points), stream.child(s))
 
-        partition = grouped(self.name, table, self.columns, self.k, self.within, groups)
-        return aggregated(table, partition, self.aggregate)
+        partition = group_units(self.name, table, self.columns, self.k, self.within, groups)
+        return aggregate_groups(table, partition, self.aggregate)
 
     def partition(self, points: NDArray[np.float64], stream: Stream) -> NDArray[np.int64]:
         """The group of each point."""

@@ -11,8 +11,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError, RequirementError
-from celosia.methods.bases.cells import Impossible, as_column, created, numbers, strata, units
-from celosia.methods.bases.grouping import Persons, sizes
+from celosia.methods.bases.cells import Impossible, as_column, created_impossible, numbers, strata, units
+from celosia.methods.bases.unit_groups import Persons, sizes
 from celosia.methods.bases.units import Units
 from celosia.parts import Columns, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
@@ -106,7 +106,7 @@ class MixedMicroaggregate(Method):
         group = self._groups(table, unit, axes)
         stand = {axis.name: self._stand(axis, group, axes) for axis in axes}
         done = self._put(table, unit, group, axes, stand)
-        wrong = created(self.name, table, done, self.impossible)
+        wrong = created_impossible(self.name, table, done, self.impossible)
         if wrong.any():
             done = self._repair(table, unit, group, axes, stand, wrong)
         return Outcome(done, sizes(group))
@@ -171,7 +171,7 @@ class MixedMicroaggregate(Method):
         for rows in strata(table, self.within, unit, list(gone.T.astype(np.int64))):
             used = [axis for axis, miss in zip(axes, gone[rows[0]], strict=True) if not miss]
             group = np.zeros(len(rows), np.int64)
-            persons.enough(rows, parted=bool(self.within), missing=bool(gone.any()))
+            persons.check_enough(rows, parted=bool(self.within), missing=bool(gone.any()))
             if used:
                 tables = [np.empty(0) if axis.table is None else axis.table.reshape(-1) for axis in used]
                 mixed = Mixed(
@@ -253,7 +253,7 @@ class MixedMicroaggregate(Method):
                 stand[axis.name] = stand[axis.name].copy()
                 stand[axis.name][bad] = axis.values[member]
             done = self._put(table, unit, group, axes, stand)
-            wrong = created(self.name, table, done, self.impossible)
+            wrong = created_impossible(self.name, table, done, self.impossible)
             if not wrong.any():
                 return done
         raise RequirementError(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
-from celosia.methods.bases.grouping import aggregated, grouped
+from celosia.methods.bases.unit_groups import aggregate_groups, group_units
 from celosia.parts import Column, Columns, Memory, Method, PersonUnit
 from celosia.table import Outcome
 
@@ -44,7 +44,7 @@ class OptimalUnivariate(Method):
         """Group and take the means."""
         from celosia.kernels.neighbours.runs import groups_along
 
-        partition = grouped(
+        partition = group_units(
             self.name, table, [self.column], self.k, self.within, lambda x, _: groups_along(x[:, 0], self.k)
         )
-        return aggregated(table, partition, "mean")
+        return aggregate_groups(table, partition, "mean")

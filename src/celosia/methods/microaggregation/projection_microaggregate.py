@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
-from celosia.methods.bases.grouping import aggregated, grouped, scaled
+from celosia.methods.bases.unit_groups import aggregate_groups, group_units, scale
 from celosia.parts import Columns, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
@@ -54,13 +54,13 @@ class ProjectionMicroaggregate(Method):
         shares: list[tuple[int, float]] = []
 
         def groups(x: NDArray[np.float64], _: int) -> NDArray[np.int64]:
-            points = scaled(x, standardise=True)
+            points = scale(x, standardise=True)
             axis, share = first_component(points)
             shares.append((len(x), share))
             return groups_along(points @ axis, self.k, optimal=self.optimal)
 
-        partition = grouped(self.name, table, self.columns, self.k, self.within, groups)
-        outcome = aggregated(table, partition, "mean")
+        partition = group_units(self.name, table, self.columns, self.k, self.within, groups)
+        outcome = aggregate_groups(table, partition, "mean")
         total = sum(n for n, _ in shares)
         explained = sum(n * share for n, share in shares) / total if total else 0.0
         return Outcome(outcome.table, {**outcome.evidence, "explained": explained})

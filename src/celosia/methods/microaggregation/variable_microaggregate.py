@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.methods.bases.grouping import aggregated, grouped, scaled
+from celosia.methods.bases.unit_groups import aggregate_groups, group_units, scale
 from celosia.parts import Columns, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
@@ -54,8 +54,8 @@ class VariableMicroaggregate(Method):
         from celosia.kernels.neighbours.mdav import v_mdav
 
         def groups(x: NDArray[np.float64], _: int) -> NDArray[np.int64]:
-            points = np.ascontiguousarray(scaled(x, standardise=self.standardise))
+            points = np.ascontiguousarray(scale(x, standardise=self.standardise))
             return np.asarray(v_mdav(points, self.k, self.gamma))
 
-        partition = grouped(self.name, table, self.columns, self.k, self.within, groups)
-        return aggregated(table, partition, self.aggregate)
+        partition = group_units(self.name, table, self.columns, self.k, self.within, groups)
+        return aggregate_groups(table, partition, self.aggregate)

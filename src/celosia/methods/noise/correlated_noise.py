@@ -9,7 +9,7 @@ from pydantic import Field
 
 from celosia.errors import DataError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
-from celosia.methods.bases.cells import bounds, numbers, put, refuse_constant, units
+from celosia.methods.bases.cells import bounds, numbers, refuse_constant, replace_numbers, units
 from celosia.parts import CountsRows, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
@@ -75,4 +75,4 @@ class CorrelatedNoise(Method):
         if self.keep_zeros:
             new = np.where(x == 0, x, new)
         columns = {name: new[:, j] for j, name in enumerate(self.columns)}
-        return Outcome(put(table, unit, columns), {"noise_covariance": (self.p * sigma).tolist()})
+        return Outcome(replace_numbers(table, unit, columns), {"noise_covariance": (self.p * sigma).tolist()})

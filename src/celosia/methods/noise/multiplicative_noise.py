@@ -72,5 +72,5 @@ class MultiplicativeNoise(Method):
                     raise ParameterError(f"{self.name}: column {name!r}: {error}") from None
             deviations[name] = float(np.sqrt(variance))
             new = reflect(v * factor, *bounds(table, name))
-            columns[name] = as_column(table.column(name), unit.spread(new))
+            columns[name] = as_column(table.column(name), unit.expand(new))
         return Outcome(table.replace(columns), {"factor_deviation": deviations})

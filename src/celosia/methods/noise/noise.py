@@ -95,7 +95,7 @@ class Noise(Method):
             variances[name] = self.p * exact_moments(partial(list, [v])).variance
             added = _Added(name, variances[name], bounds(table, name), self.keep_zeros, stream.child(name))
             new = np.where(hit[unit.first], added.to(v, unit.pick(table.ids())), v)
-            columns[name] = as_column(table.column(name), unit.spread(new))
+            columns[name] = as_column(table.column(name), unit.expand(new))
         return Outcome(table.replace(columns), {**evidence, "noise_variance": variances})
 
     def _streamed(self, table: Table, stream: Stream) -> Outcome:
@@ -109,7 +109,7 @@ class Noise(Method):
             moments = exact_moments(partial(_numbers, self.name, table, name))
             refuse_level(self.name, name, moments.low, moments.high)
             variances[name] = self.p * moments.variance
-            own = stream.child(name).settled()
+            own = stream.child(name).with_digest()
             added = _Added(name, variances[name], bounds(table, name), self.keep_zeros, own)
             done = done.batched(name, added)
         return Outcome(done, {"noise_variance": variances})

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
-from celosia.methods.bases.cells import bounds, numbers, put, refuse_constant, refuse_missing, strata, units
+from celosia.methods.bases.cells import bounds, numbers, refuse_constant, refuse_missing, replace_numbers, strata, units
 from celosia.parts import Columns, CountsRows, Explored, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
@@ -65,4 +65,4 @@ class OrthogonalMask(Method):
         for j, name in enumerate(self.columns):
             new[:, j] = reflect(new[:, j], *bounds(table, name))
         columns = {name: new[:, j] for j, name in enumerate(self.columns)}
-        return Outcome(put(table, unit, columns), {"strata": len(parts)})
+        return Outcome(replace_numbers(table, unit, columns), {"strata": len(parts)})

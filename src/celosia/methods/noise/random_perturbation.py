@@ -69,7 +69,7 @@ class RandomPerturbation(PublishesEvidence, Method):
                 draw = stream.child("jitter", name).uniform(unit.pick(table.ids()))
                 step = np.floor(draw * (2 * self.spread + 1)) - self.spread
                 moved = reflect(x[unit.first, j] + step, *bounds(table, name))
-                new[name] = as_column(table.column(name), unit.spread(moved))
+                new[name] = as_column(table.column(name), unit.expand(moved))
         if self.shuffle:
             unit = units(self.name, table, self.shuffle)
             draw = stream.child("shuffle").uniform(unit.pick(table.ids()))

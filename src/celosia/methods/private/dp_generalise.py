@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from celosia.data.schema import Schema
 from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.histogram import number
-from celosia.methods.bases.domain import Domain, covered_texts, described
+from celosia.methods.bases.domain import Domain, covered_texts, with_declared_kind
 from celosia.methods.bases.quasi_codes import QuasiColumn, coded_column
 from celosia.parts import Explored, Formal, Method, PersonUnit
 from celosia.parts.method import Rows
@@ -112,7 +112,7 @@ class DpGeneralise(Formal, Method):
         changed = {c.name: c.label(level) for c, level in zip(columns, levels, strict=True)}
         done = table.replace(changed).take(table.ids()[kept])
         done = done.drop([name for name in done.names if name not in quasi])
-        own = tuple(described(column, changed[column.name].dtype) for column in done.schema.columns)
+        own = tuple(with_declared_kind(column, changed[column.name].dtype) for column in done.schema.columns)
         done = done.with_schema(Schema(own, done.schema.rest))
         evidence: dict[str, Any] = {
             "epsilon": self.epsilon,

@@ -12,12 +12,12 @@ from celosia.kernels.budget.neighbours import Neighbours
 from celosia.methods.bases.domain import Domain
 from celosia.methods.bases.dp_cells import (
     COUNT,
+    cells_table,
     check_columns,
     consistent,
-    counted,
-    filled,
+    count_cells,
+    fill_cells,
     public_values,
-    published,
     text_cells,
 )
 from celosia.parts import Columns, Formal, Method, PersonUnit
@@ -86,11 +86,11 @@ class DpHistogram(Formal, Method):
         check_columns(self.name, table, self.columns)
         values = public_values(self.name, table, self.columns, self.values)
         noise = self.noise(None if values is None else _size(values))
-        frame = counted(table, self.columns, self.rows_per_person)
+        frame = count_cells(table, self.columns, self.rows_per_person)
         if values is None:
             frame = self._hidden(text_cells(frame, self.columns), noise)
         else:
-            frame = self._open(filled(frame, values), noise)
+            frame = self._open(fill_cells(frame, values), noise)
         evidence: dict[str, Any] = {
             "epsilon": self.epsilon,
             "delta": self.delta if values is None else 0.0,
@@ -100,7 +100,7 @@ class DpHistogram(Formal, Method):
             "scale": noise.scale,
             "half width": noise.half_width(0.95),
         }
-        return Outcome(published(table, frame.with_columns(pl.col(COUNT).cast(pl.Int64))), evidence)
+        return Outcome(cells_table(table, frame.with_columns(pl.col(COUNT).cast(pl.Int64))), evidence)
 
     def noise(self, cells: int | None) -> Noise:
         """The noise of each cell."""

@@ -9,7 +9,15 @@ from pydantic import Field
 
 from celosia.errors import ParameterError
 from celosia.kernels.budget.neighbours import Neighbours
-from celosia.methods.bases.dp_cells import COUNT, check_columns, consistent, counted, filled, public_values, published
+from celosia.methods.bases.dp_cells import (
+    COUNT,
+    cells_table,
+    check_columns,
+    consistent,
+    count_cells,
+    fill_cells,
+    public_values,
+)
 from celosia.parts import Formal, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
@@ -87,7 +95,7 @@ class DpMarginals(Formal, Method):
             shape = tuple(each.size for each in values)
             sensitivity = of_count(self.neighbours, self.rows_per_person, int(np.prod(shape))).l1
             noise = laplace_for(sensitivity, self.epsilon / len(self.marginals))
-            cells = filled(counted(table, columns, self.rows_per_person), values)
+            cells = fill_cells(count_cells(table, columns, self.rows_per_person), values)
             arrays.append(np.array(noise.add(cells[COUNT].to_list()), dtype=np.float64).reshape(shape))
             frames.append(cells)
             variances.append(noise.variance)
@@ -95,7 +103,7 @@ class DpMarginals(Formal, Method):
         agreed = agree(arrays, self.marginals, variances)
         total = float(agreed[0].sum())
         tables = [
-            published(table, frame.with_columns(pl.Series(COUNT, consistent(array.ravel(), total))))
+            cells_table(table, frame.with_columns(pl.Series(COUNT, consistent(array.ravel(), total))))
             for frame, array in zip(frames, agreed, strict=True)
         ]
         others = {"×".join(m): further for m, further in zip(self.marginals[1:], tables[1:], strict=True)}

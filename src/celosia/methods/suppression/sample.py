@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
-from celosia.methods.bases.conditions import check_one_way, drawn
+from celosia.methods.bases.conditions import check_one_way, draw_records
 from celosia.parts import Column, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
@@ -61,7 +61,9 @@ class Sample(Method):
         """Draw the records."""
         import narwhals as nw
 
-        mask, chance = drawn(table, stream, self.name, share=self.share, size=self.size, by=self.by, within=self.within)
+        mask, chance = draw_records(
+            table, stream, self.name, share=self.share, size=self.size, by=self.by, within=self.within
+        )
         kept = table.take(table.ids()[mask])
         weight = table.schema.weight
         evidence: dict[str, Any] = {"kept": int(mask.sum()), "of": len(table)}

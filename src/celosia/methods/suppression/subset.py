@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, UnknownName
-from celosia.methods.bases.conditions import Condition, check_one_way, drawn, records_where
+from celosia.methods.bases.conditions import Condition, check_one_way, draw_records, records_where
 from celosia.parts import Columns, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
@@ -61,7 +61,9 @@ class Subset(Method):
         elif self.matching is not None:
             mask = self._matched(population)
         else:
-            mask, _ = drawn(population, stream, self.name, share=self.share, size=self.size, by=None, within=None)
+            mask, _ = draw_records(
+                population, stream, self.name, share=self.share, size=self.size, by=None, within=None
+            )
         if not mask.any():
             raise DataError(f"subset: none of the {len(population)} records is in the subset.")
         kept = population.take(population.ids()[mask])

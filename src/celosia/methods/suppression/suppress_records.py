@@ -9,7 +9,7 @@ from pydantic import Field
 
 from celosia.data.schema import Missing
 from celosia.errors import ParameterError, RequirementError
-from celosia.methods.bases.suppressing import _SuppressingMethod
+from celosia.methods.bases.suppression_method import _SuppressingMethod
 from celosia.parts import Model, PersonUnit, describe, population_table, refuse_other_views
 from celosia.table import Outcome
 

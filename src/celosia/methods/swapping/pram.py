@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from celosia.data.engines.engine import RECORD
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
-from celosia.methods.bases.cells import Impossible, combined, created, strata, units
+from celosia.methods.bases.cells import Impossible, combine_codes, created_impossible, strata, units
 from celosia.parts import Columns, CountsRows, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 from celosia.table.source import Source, open_source
@@ -108,13 +108,13 @@ class Pram(Method):
                 new[rows] = moves.drawn(codes[rows], uniform[rows])
                 first = int(unit.first[rows[0]])
                 matrices[name].append(moves.entry({w: str(table.column(w)[first]) for w in self.within}))
-            changed[name] = int(unit.spread(new != codes).sum())
-            drawn[name] = _labelled(table.column(name), values, unit.spread(new))
+            changed[name] = int(unit.expand(new != codes).sum())
+            drawn[name] = _labelled(table.column(name), values, unit.expand(new))
         done = table.replace(drawn)
         outcome = self._outcome(done, changed, matrices)
         if not self.impossible:
             return outcome
-        wrong = created(self.name, table, done, self.impossible)
+        wrong = created_impossible(self.name, table, done, self.impossible)
         done = self._restore(table, done, wrong)
         again = {name: int(table.column(name).ne_missing(done.column(name)).sum()) for name in self.columns}
         return Outcome(done, {**outcome.evidence, "kept": int(wrong.sum()), "changed": again}, outcome.private)
@@ -134,7 +134,7 @@ class Pram(Method):
             matrices[name] = []
             stratum = np.full(len(counted), -1, dtype=np.int64)
             within = [counted.column(w).masked for w in self.within]
-            label = combined(within) if within else np.zeros(len(counted), dtype=np.int64)
+            label = combine_codes(within) if within else np.zeros(len(counted), dtype=np.int64)
             for rows in _by_label(label):
                 own = column.masked[rows]
                 counts = np.bincount(own[own >= 0], counted.rows[rows][own >= 0], minlength=len(column.present))
@@ -145,7 +145,7 @@ class Pram(Method):
                 cells = counted.cells[int(rows[0])]
                 matrices[name].append(moves[-1].entry({w: str(cells[w][0]) for w in self.within}))
             place = counted.cells.with_columns(pl.Series(_STRATUM, stratum), pl.Series(_CODE, column.masked))
-            own_stream = stream.child(name).settled()
+            own_stream = stream.child(name).with_digest()
             draws = _Draws(name, place, column.present, tuple(moves), own_stream)
             before = done
             done = done.batched(name, draws, further=self.within)
@@ -190,7 +190,7 @@ class Pram(Method):
             hit[unit.member[wrong]] = True
             back[name] = _choose(hit[unit.member], table.column(name), done.column(name))
         restored = done.replace(back)
-        again = created(self.name, table, restored, self.impossible)
+        again = created_impossible(self.name, table, restored, self.impossible)
         return self._restore(table, restored, wrong | again) if again.any() else restored
 
 

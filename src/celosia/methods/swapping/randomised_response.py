@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
 from celosia.histogram import group
-from celosia.methods.bases.domain import Domain, canonical_texts, described
+from celosia.methods.bases.domain import Domain, canonical_texts, with_declared_kind
 from celosia.methods.bases.units import Units
 from celosia.parts import Columns, Formal, Method, PersonUnit
 from celosia.table import Outcome
@@ -94,7 +94,9 @@ class RandomisedResponse(Formal, Method):
             new[name] = domain.series.gather(_drawn(codes[unit.first], domain.size, q)[unit.member])
         done = table.replace(new)
         for name in self.columns:
-            done = done.with_schema(done.schema.change(name, kind=described(done.schema[name], new[name].dtype).kind))
+            done = done.with_schema(
+                done.schema.change(name, kind=with_declared_kind(done.schema[name], new[name].dtype).kind)
+            )
         return Outcome(done, {"epsilon": total, "rows per person": self.rows_per_person, "columns": facts})
 
     def privacy_loss(self) -> float | None:

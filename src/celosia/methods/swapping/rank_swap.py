@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.by_rows import EXCHANGED
-from celosia.methods.bases.cells import Impossible, created, strata, units
+from celosia.methods.bases.cells import Impossible, created_impossible, strata, units
 from celosia.methods.bases.units import Units
 from celosia.parts import Columns, CountsRows, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
@@ -182,12 +182,12 @@ class RankSwap(Method):
         while True:
             done = table.replace(
                 {
-                    name: table.column(name).gather(unit.spread(unit.first[partner]))
+                    name: table.column(name).gather(unit.expand(unit.first[partner]))
                     for names, unit, partner in partners
                     for name in names
                 }
             )
-            wrong = created(self.name, table, done, self.impossible)
+            wrong = created_impossible(self.name, table, done, self.impossible)
             if not wrong.any():
                 return done, undone
             for _, unit, partner in partners:

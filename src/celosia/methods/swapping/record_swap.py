@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import DataError, ParameterError
-from celosia.methods.bases.cells import Impossible, combined, created
+from celosia.methods.bases.cells import Impossible, combine_codes, created_impossible
 from celosia.methods.bases.units import Units, distinct_counts, units_of
 from celosia.parts import Columns, Method, Overwritten, PersonUnit, Private
 from celosia.table import Outcome
@@ -110,7 +110,7 @@ class RecordSwap(Method):
         kind = "household" if table.schema.household is not None else "person"
         unit = units_of(table, table.schema.household or table.schema.person)
         for name in self.geography:
-            differ = unit.differing(table, name)
+            differ = unit.count_differing(table, name)
             if differ:
                 raise DataError(
                     f"record-swap: {differ} records lie in another area ({name!r}) than the first of their {kind}, "
@@ -122,12 +122,12 @@ class RecordSwap(Method):
         """What partners must agree on: everything first, then less and less."""
         size = np.bincount(unit.member, minlength=len(unit))
         stages = [self.similar[:i] for i in range(len(self.similar), -1, -1)] if self.relax else [self.similar]
-        profiles = [combined([_joined(table, names, unit.first), size]) for names in stages]
+        profiles = [combine_codes([_joined(table, names, unit.first), size]) for names in stages]
         return [*profiles, np.zeros(len(unit), np.int64)] if self.relax else profiles
 
     def _exposed(self, table: Table, unit: Units, area: Ints, risk: Sequence[str]) -> Ints:
         """The households with a member whose combination is rare in its area."""
-        keys = combined([_joined(table, risk, np.arange(len(table))), area[unit.member]])
+        keys = combine_codes([_joined(table, risk, np.arange(len(table))), area[unit.member]])
         persons = table.persons()
         size = np.bincount(keys, minlength=1) if persons is None else distinct_counts(persons.astype(np.int64), keys)
         rare = size[keys] < self.k
@@ -144,7 +144,7 @@ class RecordSwap(Method):
             left = rng.permutation(wanted[partner[wanted] < 0])
             if len(left) == 0:
                 return 0
-            alone = int(match_across(left, combined([upper, profile]), area, partner, rng))
+            alone = int(match_across(left, combine_codes([upper, profile]), area, partner, rng))
         return alone
 
     def _drawn(self, area: Ints, partner: Ints, rng: np.random.Generator) -> Ints:
@@ -164,7 +164,7 @@ class RecordSwap(Method):
         while True:
             source = unit.first[partner][unit.member]
             done = table.replace({name: table.column(name).gather(source) for name in self.geography})
-            wrong = created(self.name, table, done, self.impossible)
+            wrong = created_impossible(self.name, table, done, self.impossible)
             if not wrong.any():
                 return done, undone
             hit = np.unique(unit.member[wrong])
@@ -177,4 +177,4 @@ def _joined(table: Table, names: Sequence[str], rows: Ints) -> Ints:
     """One code per distinct combination of columns, a missing value as a value."""
     if not names:
         return np.zeros(len(rows), np.int64)
-    return combined([np.asarray(table.codes(name)[0], dtype=np.int64)[rows] for name in names])
+    return combine_codes([np.asarray(table.codes(name)[0], dtype=np.int64)[rows] for name in names])

@@ -14,7 +14,7 @@ from pydantic import Field
 from celosia.data.schema import Schema
 from celosia.errors import ParameterError
 from celosia.kernels.budget.neighbours import Neighbours
-from celosia.methods.bases.domain import Domain, canonical_texts, described, domain
+from celosia.methods.bases.domain import Domain, canonical_texts, domain, with_declared_kind
 from celosia.methods.bases.features import need_publishable, new_rows, publishable
 from celosia.methods.private.dp_marginals import agree
 from celosia.parts import Columns, Explored, Formal, Method, PersonUnit
@@ -130,7 +130,7 @@ class DpSynthesis(Formal, Method):
             "pairs": [[names[a], names[b]] for a, b in pairs],
         }
         released = new_rows(table, columns)
-        own = tuple(described(c, columns[c.name].dtype) for c in released.schema.columns)
+        own = tuple(with_declared_kind(c, columns[c.name].dtype) for c in released.schema.columns)
         return Outcome(released.with_schema(Schema(own, released.schema.rest)), evidence)
 
     def _budget(self) -> Cost:

@@ -13,7 +13,7 @@ from pydantic import Field
 from celosia.errors import ParameterError
 from celosia.methods.bases.by_rows import FITTED
 from celosia.methods.bases.cells import Impossible
-from celosia.methods.bases.regression import by_stratum, need_residuals, put_back, split_columns
+from celosia.methods.bases.regression import by_stratum, need_residuals, replace_dependent, split_columns
 from celosia.parts import Columns, CountsRows, Explored, Iterative, Method, Overwritten, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
@@ -115,7 +115,7 @@ class Fcrm(Iterative, Method):
 
     def outcome(self, table: Table, synthetic: Floats, runs: Sequence[State]) -> Outcome:
         """What leaves when the dependent columns become ``synthetic``."""
-        table, synthetic, outside = put_back(table, self.dependent, synthetic, whole=self.whole)
+        table, synthetic, outside = replace_dependent(table, self.dependent, synthetic, whole=self.whole)
         evidence: dict[str, Any] = {
             "objective": float(sum(run.objective for run in runs)),
             "last change": max((run.change for run in runs), default=0.0),

@@ -12,7 +12,7 @@ from celosia.methods.bases.by_rows import FITTED
 from celosia.methods.bases.cells import strata, units
 from celosia.methods.bases.features import (
     Smoothing,
-    decoded,
+    decode,
     feature,
     need_made,
     need_publishable,
@@ -96,7 +96,7 @@ class GaussianCopula(Method):
             some = [type(f)(f.values[rows], f.nominal, f.whole, f.smooth) for f in features]
             drawn = draw(fit_copula(some), some, size, rng)
             columns: dict[str, Any] = {
-                name: decoded(table, name, values, f) for name, values, f in zip(names, drawn, features, strict=True)
+                name: decode(table, name, values, f) for name, values, f in zip(names, drawn, features, strict=True)
             }
             for name in self.within:
                 columns[name] = table.column(name).gather(rows[:1]).new_from_index(0, size)

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.methods.bases.by_rows import FITTED
-from celosia.methods.bases.regression import by_stratum, need_residuals, put_back, split_columns
+from celosia.methods.bases.regression import by_stratum, need_residuals, replace_dependent, split_columns
 from celosia.parts import Columns, CountsRows, Explored, Method, Overwritten, PersonUnit, SuitedColumns
 from celosia.table import Outcome
 
@@ -88,7 +88,9 @@ class Ipso(Method):
             def make(_: int, x: Floats, y: Floats, rows: Ints, noise: Floats = noise) -> Floats:
                 return ipso(x, y, noise[rows], self.variant, scale=self.noise, form=self.form, intercept=self.intercept)
 
-            synthetic, numbers, outside = put_back(table, self.dependent, by_stratum(split, make), whole=self.whole)
+            synthetic, numbers, outside = replace_dependent(
+                table, self.dependent, by_stratum(split, make), whole=self.whole
+            )
             tables.append(synthetic)
             if not copy:
                 worst = [identities(split.x[r], split.y[r], numbers[r], intercept=self.intercept) for r in split.strata]

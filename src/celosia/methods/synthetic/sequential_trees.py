@@ -12,7 +12,7 @@ from celosia.methods.bases.cells import strata, units
 from celosia.methods.bases.conditions import Condition, records_where
 from celosia.methods.bases.features import (
     Smoothing,
-    decoded,
+    decode,
     feature,
     need_made,
     need_publishable,
@@ -147,7 +147,7 @@ class SequentialTrees(Method):
                     for j, values in synthetic.items():
                         columns[j][change] = values
         chosen = range(len(names)) if full else order
-        new = {names[j]: decoded(table, names[j], columns[j], features[j]) for j in chosen}
+        new = {names[j]: decode(table, names[j], columns[j], features[j]) for j in chosen}
         if full:
             return new_rows(table, {name: new[name] for name in table.names if name in new})
         return table.replace(new)

@@ -10,8 +10,8 @@ import pytest
 
 import celosia
 from celosia.errors import ParameterError, UnknownName
-from celosia.methods.bases.conditions import check_one_way, drawn, records_where
-from celosia.methods.bases.relabelling import by_class, by_level
+from celosia.methods.bases.conditions import check_one_way, draw_records, records_where
+from celosia.methods.bases.replay_labels import by_class, by_level
 from celosia.streams import Stream
 
 
@@ -101,7 +101,7 @@ def test_a_condition_that_fails_is_told_without_its_values(where, kind, told):
 
 def draw(data, seed=1, **options):
     given = {"share": None, "size": None, "by": None, "within": None, **options}
-    return drawn(data, Stream(seed), "sample", **given)
+    return draw_records(data, Stream(seed), "sample", **given)
 
 
 def test_a_size_of_all_or_of_one():

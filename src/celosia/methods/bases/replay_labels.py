@@ -1,4 +1,4 @@
-"""The cells that a generalisation found, given to new records."""
+"""Replay of a generalisation: new records get the recorded labels."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ Labels = Mapping[str, str | None]
 
 
 def by_level(table: Table, labels: Mapping[str, Labels | None]) -> tuple[Table, NDArray[np.bool_]]:
-    """The table with the label of each value, column by column, and the records that a label is lacking for."""
+    """Replace the values by their labels, column by column; also return the mask of the records without a label."""
     lost = np.zeros(len(table), dtype=np.bool_)
     changed: dict[str, pl.Series] = {}
     for name, label_of in labels.items():
         if label_of is None:  # numbers or dates that stay as they are
             continue
-        labelled, strange = _labelled(table.column(name), label_of)
-        lost |= strange
+        labelled, unknown = _apply_labels(table.column(name), label_of)
+        lost |= unknown
         if any(value != label for value, label in label_of.items()):
             changed[name] = labelled
     return (table.replace(changed) if changed else table), lost
 
 
 def by_class(table: Table, recorded: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
-    """Levels per class: a record joins the first class whose cells can stand for its values.
+    """Give each record the cells of the first class whose labels cover its values; also return those without one.
 
-    ``recorded`` holds ``columns``, the ``labels`` of each column by level, and the ``classes`` as levels with cells.
+    ``recorded`` has ``columns``, the ``labels`` of each column by level, and the ``classes`` as levels with cells.
     """
     import polars as pl
 
@@ -56,7 +56,7 @@ def by_class(table: Table, recorded: Mapping[str, Any]) -> tuple[Table, NDArray[
             if (name, level) not in at_level:
                 labels = recorded["labels"][name][level]
                 raw = pl.Series(name, texts(table.column(name)), dtype=pl.String)
-                at_level[name, level] = raw if labels is None else _labelled(table.column(name), labels)[0]
+                at_level[name, level] = raw if labels is None else _apply_labels(table.column(name), labels)[0]
             columns.append(at_level[name, level].gather(open_rows))
         here = pl.DataFrame(columns).with_columns(open_rows)
         wanted = pl.DataFrame(classes, schema=dict.fromkeys(names, pl.String), orient="row")
@@ -70,8 +70,8 @@ def by_class(table: Table, recorded: Mapping[str, Any]) -> tuple[Table, NDArray[
     return table.replace({name: cells[name] for name in names}), lost
 
 
-def _labelled(column: pl.Series, labels: Labels) -> tuple[pl.Series, NDArray[np.bool_]]:
-    """A column through a table of labels; a value that it lacks takes the label whose cell covers it, if one does."""
+def _apply_labels(column: pl.Series, labels: Labels) -> tuple[pl.Series, NDArray[np.bool_]]:
+    """Map a column to labels; an unknown value gets the label whose cell covers it, if one does."""
     import polars as pl
 
     raw = pl.Series(column.name, texts(column), dtype=pl.String)
@@ -86,7 +86,7 @@ def _labelled(column: pl.Series, labels: Labels) -> tuple[pl.Series, NDArray[np.
     old = pl.Series("old", list(label_of), dtype=pl.String)
     new = pl.Series("new", list(label_of.values()), dtype=pl.String)
     labelled = raw.replace_strict(old, new, default=None, return_dtype=pl.String)
-    strange = (raw.is_not_null() & ~raw.is_in(old.implode())).to_numpy()
+    unknown = (raw.is_not_null() & ~raw.is_in(old.implode())).to_numpy()
     if len(distinct) == 1:  # the top: a missing value joins it, one that no cell covers does not
         labelled = labelled.zip_with(~raw.is_null(), pl.Series([next(iter(distinct))] * len(raw), dtype=pl.String))
-    return labelled.alias(column.name), np.asarray(strange, dtype=np.bool_)
+    return labelled.alias(column.name), np.asarray(unknown, dtype=np.bool_)

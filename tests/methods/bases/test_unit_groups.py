@@ -11,7 +11,7 @@ import pytest
 
 import celosia
 from celosia.errors import DataError
-from celosia.methods.bases import class_aggregates, grouping
+from celosia.methods.bases import class_aggregates, unit_groups
 from celosia.methods.bases.units import Units
 
 
@@ -25,22 +25,22 @@ def pairs(cells, _):
     return np.minimum(rank // 2, max(len(cells) // 2 - 1, 0))
 
 
-def grouped(columns, names, k=2, within=(), blank_stay=False, **schema):
+def group_units(columns, names, k=2, within=(), blank_stay=False, **schema):
     data = table(columns, **schema)
-    return data, grouping.grouped("who", data, names, k, within, pairs, blank_stay=blank_stay)
+    return data, unit_groups.group_units("who", data, names, k, within, pairs, blank_stay=blank_stay)
 
 
 def test_scaling_by_hand():
     # mean 3, deviation sqrt((4 + 0 + 4) / 3); a constant column becomes zero
     x = np.array([[1.0, 7.0], [3.0, 7.0], [5.0, 7.0]])
     sd = math.sqrt(8 / 3)
-    assert grouping.scaled(x, standardise=True) == pytest.approx(np.array([[-2 / sd, 0], [0, 0], [2 / sd, 0]]))
-    assert grouping.scaled(x, standardise=False) == pytest.approx(np.array([[-2.0, 0], [0, 0], [2.0, 0]]))
+    assert unit_groups.scale(x, standardise=True) == pytest.approx(np.array([[-2 / sd, 0], [0, 0], [2 / sd, 0]]))
+    assert unit_groups.scale(x, standardise=False) == pytest.approx(np.array([[-2.0, 0], [0, 0], [2.0, 0]]))
 
 
 def test_records_are_grouped_with_those_that_lack_the_same():
     x = {"a": [1.0, 2.0, 3.0, 4.0, None, None], "b": [1.0, 1.0, None, None, None, None]}
-    _, found = grouped(x, ["a", "b"])
+    _, found = group_units(x, ["a", "b"])
     assert [found.group[i] == found.group[i + 1] for i in (0, 2, 4)] == [True] * 3
     assert len(set(found.group.tolist())) == 3
     assert found.group.min() == 0
@@ -62,27 +62,27 @@ def test_records_are_grouped_with_those_that_lack_the_same():
 )
 def test_too_few_are_refused_with_the_reason(columns, within, told):
     with pytest.raises(DataError, match=rf"^who: .*{told}"):
-        grouped(columns, ["a"], within=within)
+        group_units(columns, ["a"], within=within)
 
 
 def test_blank_records_may_stay_though_they_are_few():
-    data, found = grouped({"a": [1.0, 3.0, None]}, ["a"], blank_stay=True)
-    made = grouping.columns(data, found, "mean")["a"]
+    data, found = group_units({"a": [1.0, 3.0, None]}, ["a"], blank_stay=True)
+    made = unit_groups.columns(data, found, "mean")["a"]
     assert made.to_list() == [2.0, 2.0, None]
     with pytest.raises(DataError, match="only 1 records with the same missing values"):
-        grouped({"a": [1.0, None, 3.0, 4.0], "b": [1.0, None, None, None]}, ["a", "b"], blank_stay=True)
+        group_units({"a": [1.0, None, 3.0, 4.0], "b": [1.0, None, None, None]}, ["a", "b"], blank_stay=True)
 
 
 def test_an_empty_table_has_no_groups():
-    data, found = grouped({"a": pl.Series([], dtype=pl.Float64)}, ["a"])
-    outcome = grouping.aggregated(data, found, "mean")
+    data, found = group_units({"a": pl.Series([], dtype=pl.Float64)}, ["a"])
+    outcome = unit_groups.aggregate_groups(data, found, "mean")
     assert outcome.evidence == {"groups": 0}
     assert len(outcome.table) == 0
 
 
 def test_a_person_with_all_rows_is_too_few():
     with pytest.raises(DataError, match=r"k is 2, but there are only 1 persons\. Lower k"):
-        grouped({"a": [1.0, 2.0, 3.0], "p": [7, 7, 7]}, ["a"], person="p")
+        group_units({"a": [1.0, 2.0, 3.0], "p": [7, 7, 7]}, ["a"], person="p")
 
 
 def joined_slowly(points, group, person, k):
@@ -114,7 +114,7 @@ def test_groups_are_joined_until_each_has_k_persons(seed, k):
     person, points = rng.integers(0, 8, n), rng.normal(size=(n, 2))
     group = rng.integers(0, 9, n)
     data = table({"p": person, "a": points[:, 0]}, person="p")
-    persons = grouping.Persons("who", data, Units.records(n), k)
+    persons = unit_groups.Persons("who", data, Units.records(n), k)
     rows = np.arange(n)
     found = persons.join(rows, group, lambda: points)
     expected = joined_slowly(points, group.tolist(), person.tolist(), k)
@@ -125,7 +125,7 @@ def test_groups_are_joined_until_each_has_k_persons(seed, k):
 
 def test_without_a_person_column_groups_stay():
     data = table({"a": [1.0, 2.0, 3.0]})
-    persons = grouping.Persons("who", data, Units.records(3), 2)
+    persons = unit_groups.Persons("who", data, Units.records(3), 2)
     group = np.array([5, 5, 9])
     assert persons.join(np.arange(3), group, lambda: pytest.fail("nothing to compare")) is group
 
@@ -134,10 +134,10 @@ def test_what_stands_for_a_group_by_hand():
     # groups 1, 2, 30 and 40, 41: means 11 and 40.5; medians 2 and 40.5; medoid: the record nearest to the mean
     data = table({"a": [1, 2, 30, 40, 41], "b": [0, 0, 0, 1, None]})
     unit = Units.records(5)
-    found = grouping.Grouped(("a",), unit, data.numeric(["a"]), np.array([0, 0, 0, 1, 1]))
+    found = unit_groups.UnitGroups(("a",), unit, data.numeric(["a"]), np.array([0, 0, 0, 1, 1]))
 
     def made(how):
-        return grouping.columns(data, found, how)["a"]
+        return unit_groups.columns(data, found, how)["a"]
 
     assert made("mean").to_list() == [11.0, 11.0, 11.0, 40.5, 40.5]
     assert made("median").to_list() == [2.0, 2.0, 2.0, 40.5, 40.5]
@@ -145,16 +145,16 @@ def test_what_stands_for_a_group_by_hand():
     assert made("medoid").to_list()[:3] == [2, 2, 2]
     assert made("medoid").dtype == pl.Int64
     # within: 100 + 81 + 361 + 0.25 + 0.25 = 542.5; in all, around 22.8: 475.24 + 432.64 + 51.84 + 295.84 + 331.24
-    assert grouping.loss(found) == pytest.approx(542.5 / 1586.8)
-    assert grouping.sizes(found.group) == {"groups": 2, "smallest": 2, "largest": 3}
+    assert unit_groups.loss(found) == pytest.approx(542.5 / 1586.8)
+    assert unit_groups.sizes(found.group) == {"groups": 2, "smallest": 2, "largest": 3}
 
 
 def test_a_loss_is_of_records_without_gaps():
     values = np.array([[1.0], [3.0], [math.nan], [math.nan]])
-    found = grouping.Grouped(("a",), Units.records(4), values, np.array([0, 0, 1, 1]))
-    assert grouping.loss(found) == 1.0  # one group has all the variance
-    nothing = grouping.Grouped(("a",), Units.records(2), values[2:], np.array([0, 0]))
-    assert grouping.loss(nothing) == 0.0
+    found = unit_groups.UnitGroups(("a",), Units.records(4), values, np.array([0, 0, 1, 1]))
+    assert unit_groups.loss(found) == 1.0  # one group has all the variance
+    nothing = unit_groups.UnitGroups(("a",), Units.records(2), values[2:], np.array([0, 0]))
+    assert unit_groups.loss(nothing) == 0.0
 
 
 CLASSES = np.array([0, 0, 1, 1, 1, 2])
@@ -163,7 +163,7 @@ KEPT = np.array([True, True, True, True, True, False])
 
 def of_class(values, how, dtype=None):
     data = celosia.read(pl.DataFrame({"v": pl.Series(values, dtype=dtype)}))
-    return class_aggregates.aggregated("who", data, "v", how, CLASSES, KEPT)
+    return class_aggregates.aggregate_classes("who", data, "v", how, CLASSES, KEPT)
 
 
 @pytest.mark.parametrize(

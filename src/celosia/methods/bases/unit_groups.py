@@ -1,11 +1,11 @@
-"""What the microaggregation methods share: who may be grouped with whom, and what stands for a group."""
+"""Groups of units, each of at least k persons, and the aggregates that replace their values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from celosia.methods.bases.units import Units
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     from celosia.table import Table
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Grouped:
-    """The numbers of each unit and the number of its group."""
+class UnitGroups:
+    """Numeric columns of the units, and the group of each unit."""
 
     names: tuple[str, ...]
     unit: Units
@@ -34,8 +35,11 @@ class Grouped:
     group: Ints
 
 
-def scaled(x: Floats, *, standardise: bool) -> Floats:
-    """Columns around their mean, divided by their standard deviation if asked; constant columns become zero."""
+def scale(x: Floats, *, standardise: bool) -> Floats:
+    """Centre the columns at their means and, to ``standardise``, divide them by their standard deviations.
+
+    Constant columns become zero.
+    """
     around = centred(x)
     if not standardise:
         return around
@@ -45,10 +49,10 @@ def scaled(x: Floats, *, standardise: bool) -> Floats:
 
 
 class Persons:
-    """Whose records the units are; without a person column each unit is a person.
+    """The persons of the units; without a person column each unit is a person.
 
-    A group of ``k`` units that are rows can be fewer than ``k`` persons, so every grouping is passed through
-    :meth:`join` and no grouping begins before :meth:`enough`.
+    A group of ``k`` units can have fewer than ``k`` persons, so :meth:`check_enough` comes before every grouping and
+    :meth:`join` after it.
     """
 
     def __init__(self, who: str, table: Table, unit: Units, k: int) -> None:
@@ -60,7 +64,7 @@ class Persons:
         self._begin = np.cumsum(self._count) - self._count
 
     def _of(self, rows: Ints) -> tuple[Ints, Ints]:
-        """The place in ``rows`` and the person of each record of these units."""
+        """Return the position in ``rows`` and the person of each record of these units."""
         if self._person is None:
             return np.arange(len(rows)), rows
         count = self._count[rows]
@@ -68,15 +72,15 @@ class Persons:
         before = np.cumsum(count) - count
         return place, self._person[np.arange(len(place)) + (self._begin[rows] - before)[place]].astype(np.int64)
 
-    def enough(self, rows: Ints, *, parted: bool, missing: bool) -> None:
+    def check_enough(self, rows: Ints, *, parted: bool, missing: bool) -> None:
         """Raise when these units, which may be grouped with each other, are fewer than k, or of fewer persons."""
-        _enough(self.who, len(rows), self.k, "records", parted=parted, missing=missing)
-        _enough(self.who, len(np.unique(self._of(rows)[1])), self.k, "persons", parted=parted, missing=missing)
+        for size, what in ((len(rows), "records"), (len(np.unique(self._of(rows)[1])), "persons")):
+            _check_size(self.who, size, self.k, what, parted=parted, missing=missing)
 
     def join(self, rows: Ints, group: Ints, points: Callable[[], Floats]) -> Ints:
-        """Join each group of fewer than k persons with the group whose mean is nearest, until there is none left.
+        """Join each group of fewer than k persons with the group whose mean is nearest, until none is left.
 
-        ``points`` gives the units as numbers whose distances can be compared.
+        ``points`` returns the coordinates of the units.
         """
         if self._person is None:
             return group
@@ -91,18 +95,18 @@ class Persons:
         x = points()
         while True:
             pairs = np.unique(np.column_stack([group[place], person]), axis=0)
-            held = np.bincount(pairs[:, 0])
-            short = np.flatnonzero(held < self.k)
-            if len(short) == 0 or len(held) == 1:
+            sizes = np.bincount(pairs[:, 0])
+            short = np.flatnonzero(sizes < self.k)
+            if len(short) == 0 or len(sizes) == 1:
                 return group
             middle = means(x, group)
             near = KDTree(middle).query(middle[short], k=2)[1]
             other = np.where(near[:, 0] == short, near[:, 1], near[:, 0])
-            links = coo_array((np.ones(len(short)), (short, other)), shape=(len(held), len(held)))
+            links = coo_array((np.ones(len(short)), (short, other)), shape=(len(sizes), len(sizes)))
             group = connected_components(links, directed=False)[1][group].astype(np.int64)
 
 
-def _enough(who: str, size: int, k: int, what: str, *, parted: bool, missing: bool) -> None:
+def _check_size(who: str, size: int, k: int, what: str, *, parted: bool, missing: bool) -> None:
     if size >= k:
         return
     where = " in a stratum" if parted else ""
@@ -114,7 +118,7 @@ def _enough(who: str, size: int, k: int, what: str, *, parted: bool, missing: bo
     )
 
 
-def grouped(
+def group_units(
     who: str,
     table: Table,
     names: Sequence[str],
@@ -123,8 +127,8 @@ def grouped(
     groups: Callable[[Floats, int], Ints],
     *,
     blank_stay: bool = False,
-) -> Grouped:
-    """Group the units by stratum and pattern of missing values; ``groups`` numbers the groups of one part.
+) -> UnitGroups:
+    """Group the units by stratum and pattern of missing values; ``groups`` assigns the units of one part to groups.
 
     With a declared person column each group holds ``k`` persons, not only ``k`` records.
     Records in which all columns are missing stay as they are, a group of their own; fewer than ``k`` of them are
@@ -133,7 +137,7 @@ def grouped(
     unit = units(who, table, names)
     x = numbers(who, table, names)[unit.first]
     if len(x) == 0:
-        return Grouped(tuple(names), unit, x, np.empty(0, np.int64))
+        return UnitGroups(tuple(names), unit, x, np.empty(0, np.int64))
     persons = Persons(who, table, unit, k)
     gone = np.isnan(x)
     parts = strata(table, within, unit, list(gone.T.astype(np.int64)) if gone.any() else [])
@@ -142,28 +146,28 @@ def grouped(
     for s, rows in enumerate(parts):
         filled = ~gone[rows[0]]
         if filled.any() or not blank_stay:
-            persons.enough(rows, parted=bool(within), missing=bool(gone.any()))
+            persons.check_enough(rows, parted=bool(within), missing=bool(gone.any()))
         if not filled.any():
             label[rows] = count
             count += 1
             continue
         cells = x if len(parts) == 1 and filled.all() else x[np.ix_(rows, filled)]
-        group = persons.join(rows, groups(cells, s), partial(scaled, cells, standardise=True))
+        group = persons.join(rows, groups(cells, s), partial(scale, cells, standardise=True))
         label[rows] = count + group
         count += int(group.max()) + 1
-    return Grouped(tuple(names), unit, x, np.unique(label, return_inverse=True)[1].reshape(-1))
+    return UnitGroups(tuple(names), unit, x, np.unique(label, return_inverse=True)[1].reshape(-1))
 
 
-def aggregated(table: Table, partition: Grouped, how: Literal["mean", "median", "medoid"]) -> Outcome:
-    """Put the aggregate of its group in place of each value."""
+def aggregate_groups(table: Table, partition: UnitGroups, how: Literal["mean", "median", "medoid"]) -> Outcome:
+    """Replace each value by the aggregate of its group."""
     if len(partition.values) == 0:
         return Outcome(table, {"groups": 0})
-    evidence: dict[str, Any] = {**sizes(partition.group), "loss": loss(partition)}
+    evidence = {**sizes(partition.group), "loss": loss(partition)}
     return Outcome(table.replace(columns(table, partition, how)), evidence)
 
 
-def columns(table: Table, partition: Grouped, how: Literal["mean", "median", "medoid"]) -> dict[str, Any]:
-    """The new columns: for each record what stands for its group."""
+def columns(table: Table, partition: UnitGroups, how: Literal["mean", "median", "medoid"]) -> dict[str, pl.Series]:
+    """New columns with the aggregate of the group of each record."""
     from celosia.methods.bases.aggregate import means, medians, medoids
 
     x = partition.values
@@ -172,13 +176,13 @@ def columns(table: Table, partition: Grouped, how: Literal["mean", "median", "me
     elif how == "median":
         rows = medians(x, partition.group)
     else:
-        rows = x[medoids(scaled(np.nan_to_num(x), standardise=True), partition.group)]
+        rows = x[medoids(scale(np.nan_to_num(x), standardise=True), partition.group)]
     new = rows[partition.group][partition.unit.member]
     whole = how == "medoid"  # a mean that is rounded is not the mean
     return {name: as_column(table.column(name), new[:, j], whole=whole) for j, name in enumerate(partition.names)}
 
 
-def loss(partition: Grouped) -> float:
+def loss(partition: UnitGroups) -> float:
     """Share of the sum of squares that is lost, over the records without missing values."""
     from celosia.methods.bases.aggregate import loss_share
 
@@ -190,8 +194,8 @@ def loss(partition: Grouped) -> float:
     )
 
 
-def sizes(group: Ints) -> dict[str, Any]:
-    """How many groups there are and how large they are."""
+def sizes(group: Ints) -> dict[str, int]:
+    """Number of groups, and the sizes of the smallest and the largest."""
     counts = np.bincount(group)
     counts = counts[counts > 0]
     return {"groups": len(counts), "smallest": int(counts.min()), "largest": int(counts.max())}

@@ -1,4 +1,4 @@
-"""What methods share that suppress the records of classes which miss a requirement."""
+"""Base class of methods that suppress the records of classes which violate a requirement."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class _SuppressingMethod(Requires, Method):
         return "subset" if self.drop else "same"
 
     def requirements(self) -> tuple[Model, ...]:
-        """What every class of the result meets."""
+        """Return the requirements that every class of the result meets."""
         return self.require
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The quasi-identifiers; with ``blank`` the sensitive columns too."""
+        """List the quasi-identifiers; with ``blank`` the sensitive columns too."""
         return (*schema.quasi, *(schema.sensitive if self.blank else ()))
 
-    def suppressed(self, table: Table, mask: NDArray[np.bool_]) -> Table:
-        """The table with the records of the mask suppressed, or dropped."""
+    def suppress_records(self, table: Table, mask: NDArray[np.bool_]) -> Table:
+        """Suppress the records of the mask, or drop them."""
         return table.suppress(mask, drop=self.drop, blank=table.schema.sensitive if self.blank else ())
