@@ -65,13 +65,13 @@ class CelosiaError(Exception):
         return message
 
     def __str__(self) -> str:
-        return bounded(self.message)
+        return truncate(self.message)
 
 
-def bounded(text: str) -> str:
+def truncate(text: str) -> str:
     """A text without its middle where it is too long to be read.
 
-    >>> len(bounded("x" * 10_000)) <= MOST
+    >>> len(truncate("x" * 10_000)) <= MOST
     True
     """
     half = MOST // 2 - 2
@@ -138,12 +138,12 @@ EXTRAS = {"scipy": "scipy", "sklearn": "learn", "opendp": "dp", "highspy": "solv
 
 
 @contextlib.contextmanager
-def explained() -> Iterator[None]:
+def explain_failures() -> Iterator[None]:
     """Say what to install where a library of an extra is missing, and that DuckDB cannot compute a row of a query.
 
     DuckDB computes rows when they are asked for, and tells the value that it cannot convert: it ends here.
 
-    >>> with explained():
+    >>> with explain_failures():
     ...     raise ModuleNotFoundError(name="scipy.special")
     Traceback (most recent call last):
     celosia.errors.MissingExtra: a calculation with scipy needs an optional dependency. Install it with: pip install ...

@@ -32,10 +32,10 @@ def status(path: str | Path) -> os.stat_result:
         raise OSError(errno.EINVAL, "no file can have this name", str(path)) from None
 
 
-def plain(path: str | Path) -> Path:
+def regular_file(path: str | Path) -> Path:
     """The path of a plain file that is there; anything else is an ``OSError`` that says what is wrong.
 
-    >>> plain("/dev/zero")
+    >>> regular_file("/dev/zero")
     Traceback (most recent call last):
     OSError: [Errno 22] it is no plain file, but a device, a queue or a socket: '/dev/zero'
     """
@@ -49,7 +49,7 @@ def plain(path: str | Path) -> Path:
 
 def text(path: str | Path, encoding: str = "utf-8", largest: int = LARGEST_TEXT) -> str:
     """The text of a plain file; raises ``OSError`` and ``UnicodeDecodeError``, nothing else."""
-    with plain(path).open("rb") as file:
+    with regular_file(path).open("rb") as file:
         content = bytearray()
         # in blocks: a reader takes as much memory as it is asked to read, whatever the file holds
         while len(content) <= largest and (block := file.read(BLOCK)):
@@ -57,15 +57,6 @@ def text(path: str | Path, encoding: str = "utf-8", largest: int = LARGEST_TEXT)
     if len(content) > largest:
         raise OSError(errno.EFBIG, f"it is larger than {largest} bytes", str(path))
     return content.decode(encoding)
-
-
-def there(path: str | Path) -> bool:
-    """Whether something has that name; a name that nothing can have is none."""
-    try:
-        status(path)
-    except OSError:
-        return False
-    return True
 
 
 def toml_document(written: str) -> dict[str, Any]:

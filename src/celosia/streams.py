@@ -56,13 +56,13 @@ class Stream:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A stream that goes to another process takes the digest of the table along, not the table."""
-        return _restored, (self.seed, self.path, None if self.content is None else self.content())
+        return _restore, (self.seed, self.path, None if self.content is None else self.content())
 
     def child(self, *names: object) -> Stream:
         """The stream of a step, column or purpose inside this one."""
         return replace(self, path=(*self.path, *map(str, names)))
 
-    def settled(self) -> Stream:
+    def with_digest(self) -> Stream:
         """The same stream with the digest of its table computed: a query that draws from it must not start another."""
         return self if self.content is None else replace(self, content=partial(bytes, self.content()))
 
@@ -107,7 +107,7 @@ def keyed_words(key: bytes, records: NDArray[np.int64]) -> NDArray[np.uint64]:
     return np.ascontiguousarray(block[records - first])
 
 
-def _restored(seed: int, path: tuple[str, ...], digest: bytes | None) -> Stream:
+def _restore(seed: int, path: tuple[str, ...], digest: bytes | None) -> Stream:
     return Stream(seed, path, None if digest is None else lambda: digest)
 
 

@@ -74,7 +74,7 @@ def test_persons_of_any_columns_follow(seed, engine, tmp_path, monkeypatch):
 
 def test_persons_follow_through_a_further_column_that_a_step_changed(tmp_path, monkeypatch):
     """A person with flu and a cold counts once among the mild."""
-    monkeypatch.setattr(DuckDB, "resident", lambda *_: False)
+    monkeypatch.setattr(DuckDB, "is_resident", lambda *_: False)
     original = read(900, tmp_path, "duckdb")
     original.count([*original.schema.quasi, "s"])
     mapped = original.map("s", ["flu", "cold", "hiv", "tbc", None], ["mild", "mild", "grave", "grave", None])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import celosia
-from celosia.data.credentials import is_reference, key_bytes, refuse_literal, refuse_passwords, resolved
+from celosia.data.credentials import is_reference, key_bytes, refuse_literal, refuse_passwords, resolve_reference
 from celosia.errors import CelosiaError, InputError, ParameterError
 
 SECRET = "a secret of some length"
@@ -15,9 +15,9 @@ def test_a_reference_becomes_what_it_stands_for(tmp_path, monkeypatch):
     monkeypatch.setenv("CELOSIA_TEST_KEY", f"  {SECRET}\n")
     file = tmp_path / "key"
     file.write_text(f"{SECRET}\n\n", encoding="utf-8")
-    assert resolved("env:CELOSIA_TEST_KEY") == resolved(f"file:{file}") == SECRET
-    assert resolved("postgresql://host/base") == "postgresql://host/base"
-    assert resolved(" env:X") == " env:X", "not at the beginning: a text as any other"
+    assert resolve_reference("env:CELOSIA_TEST_KEY") == resolve_reference(f"file:{file}") == SECRET
+    assert resolve_reference("postgresql://host/base") == "postgresql://host/base"
+    assert resolve_reference(" env:X") == " env:X", "not at the beginning: a text as any other"
     assert key_bytes("env:CELOSIA_TEST_KEY", "x") == SECRET.encode()
 
 
@@ -30,7 +30,7 @@ def test_a_file_that_holds_no_secret_is_refused_without_its_content(tmp_path, co
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(InputError, match=message):
-        resolved(f"file:{file}")
+        resolve_reference(f"file:{file}")
 
 
 @pytest.mark.parametrize(("value", "message"), [(None, "no variable 'CELOSIA_TEST_KEY'"), ("  ", "is empty")])
@@ -39,7 +39,7 @@ def test_a_variable_that_holds_no_secret_is_refused(monkeypatch, value, message)
     if value is not None:
         monkeypatch.setenv("CELOSIA_TEST_KEY", value)
     with pytest.raises(InputError, match=message):
-        resolved("env:CELOSIA_TEST_KEY")
+        resolve_reference("env:CELOSIA_TEST_KEY")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def _uses(reference, tmp_path):
 
     from celosia.consent.owners.store import Preferences
     from celosia.consent.publication.result import dialect_of
-    from celosia.data.io.database import described, scan, write
+    from celosia.data.io.database import scan, table_columns, write
     from celosia.gateway.databases import open_database
     from celosia.gateway.ledger import Ledger
     from celosia.gateway.metadata import DatasetFacts
@@ -126,7 +126,7 @@ def _uses(reference, tmp_path):
     yield "scan", lambda: scan(reference, query="SELECT 1 AS a")
     yield "scan a table", lambda: scan(reference, table="people")
     yield "write", lambda: write(pl.LazyFrame({"a": [1]}), reference, table="people")
-    yield "described", lambda: described(reference, ["people"])
+    yield "described", lambda: table_columns(reference, ["people"])
     yield "dialect", lambda: (dialect_of(reference), scan(reference, query="SELECT 1 AS a"))
     yield "store", lambda: Preferences(reference)
     yield "new store", lambda: Preferences.create(reference)

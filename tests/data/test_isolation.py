@@ -107,7 +107,7 @@ def test_jobs_of_the_studio_import_nothing_of_the_working_directory(place):
         f"os.chdir({str(place)!r})\n"
         "project = Project('.')\nproject.change(lambda _: policy)\njobs = Jobs(project)\n"
         "job = start_run(project, jobs)\nlast = time.monotonic() + 300\n"
-        "while not jobs.find(job.id).over and time.monotonic() < last:\n    time.sleep(0.05)\n"
+        "while not jobs.find(job.id).finished and time.monotonic() < last:\n    time.sleep(0.05)\n"
         "print(jobs.find(job.id).state, jobs.find(job.id).result)\n"
     )
     words = [sys.executable, "-I", "-c", code]
@@ -182,4 +182,4 @@ def test_only_the_workers_start_processes():
             if STARTS & set(names):
                 found.add(str(path.relative_to(PACKAGE)))
     # the second for the type of a process alone, the third for the browser that prints a report
-    assert found == {"data/isolated.py", "frontier/workers.py", "release/report/export.py"}
+    assert found == {"data/subprocesses.py", "frontier/workers.py", "release/report/export.py"}

@@ -16,7 +16,7 @@ from tests.reference.small import table
 import celosia
 from celosia.cli.main import run as command
 from celosia.data.engines import engine_named
-from celosia.data.io.atomic import replaced, together
+from celosia.data.io.atomic import replace_file, replace_files
 from celosia.errors import SchemaError
 from celosia.loss import AlteredRecords, CertaintyPenalty, DomainLoss
 from celosia.parts import build
@@ -117,14 +117,14 @@ class Disk:
 
 def test_a_file_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch):
     disk = Disk(monkeypatch)
-    with replaced(tmp_path / "a.txt") as draft:
+    with replace_file(tmp_path / "a.txt") as draft:
         draft.write_text("whole")
     assert disk.in_order("a.txt", tmp_path)
 
 
 def test_the_files_of_a_release_are_on_the_disk_before_they_get_their_names(tmp_path, monkeypatch):
     disk = Disk(monkeypatch)
-    with together({name: tmp_path / name for name in "ab"}, tmp_path / ".release.json") as drafts:
+    with replace_files({name: tmp_path / name for name in "ab"}, tmp_path / ".release.json") as drafts:
         for draft in drafts.values():
             draft.write_text("whole")
     assert all(disk.in_order(name, tmp_path) for name in ("a", "b", ".release.json"))

@@ -26,7 +26,7 @@ from tests.gateway.neighbours.clinics import run
 from tests.gateway.test_record_and_time import told_apart
 from tests.trust.tried import Tried, tried
 
-from celosia.data.io.statement import quoted
+from celosia.data.io.statement import quote_name
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.keys import Keys
 from celosia.gateway.ledger import Ledger, chain
@@ -129,7 +129,7 @@ def channels(pairs, readings: int) -> dict[str, float]:
 def put_back(channel: str, monkeypatch) -> None:
     """Bring a known channel back."""
     if channel == "join":
-        monkeypatch.setattr(Scope, "_relation", lambda self, table: quoted(self._physical[table.name]))
+        monkeypatch.setattr(Scope, "_relation", lambda self, table: quote_name(self._physical[table.name]))
         return
     monkeypatch.setattr(Steps, "column", lambda _, value: value)
     monkeypatch.setattr(build, "_refuse_work", lambda _: None)

@@ -91,7 +91,7 @@ def test_a_coarser_level_never_splits_a_class_and_order_and_repetition_do_not_ma
     rows = rng.choice(occurring, 20).tolist()
     part = hierarchy(builder).model_copy(update={"fallback": "*"})
     distinct = sorted(set(rows), key=rows.index)
-    settled = part.settled(distinct, [rows.count(value) for value in distinct])
+    settled = part.freeze(distinct, [rows.count(value) for value in distinct])
     levels = settled.levels([*rows, None, "unknown"])
     fine = levels.labels(0)
     for level in range(1, levels.height + 1):
@@ -100,13 +100,13 @@ def test_a_coarser_level_never_splits_a_class_and_order_and_repetition_do_not_ma
         fine = coarse
     assert set(fine) <= {"*", None}
     # written out row by row, the data give the same levels as their distinct values with counts
-    by_rows = part.settled(rows, [1] * len(rows))
+    by_rows = part.freeze(rows, [1] * len(rows))
     for level in range(levels.height + 1):
         assert by_rows.levels([*rows, None, "unknown"]).labels(level) == levels.labels(level)
-    assert settled.settled([1], [1]) == settled, "settled once"
+    assert settled.freeze([1], [1]) == settled, "settled once"
 
 
 def test_a_fallback_is_kept_when_levels_are_settled():
-    fixed = Priority(count=1, fallback="*").settled(["a", "b"], [2, 1])
+    fixed = Priority(count=1, fallback="*").freeze(["a", "b"], [2, 1])
     assert isinstance(fixed, LevelTable)
     assert fixed.levels(["new", "a"]).labels(1) == ["*", "a"]

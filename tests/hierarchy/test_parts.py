@@ -353,10 +353,10 @@ def test_hierarchies_from_data_are_settled_when_a_table_is_read(part):
 
 
 def test_a_constant_column_and_no_column_settle():
-    assert hierarchy("intervals(quantiles=3)").settled([5], [3]).levels([5]).labels(1) == ["≥5"]
+    assert hierarchy("intervals(quantiles=3)").freeze([5], [3]).levels([5]).labels(1) == ["≥5"]
     with pytest.raises(SchemaError, match="1 of 1 distinct values"):
-        hierarchy("intervals(quantiles=3)").settled(["unknown"], [3])
-    assert hierarchy("balanced").settled([], []).from_data()
+        hierarchy("intervals(quantiles=3)").freeze(["unknown"], [3])
+    assert hierarchy("balanced").freeze([], []).from_data()
 
 
 def test_many_values():

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.histogram import Domain, encode, group, number, pack
-from celosia.histogram import grouping as module
-from celosia.histogram.grouping import ranked
+from celosia.histogram import combinations as module
+from celosia.histogram.combinations import sort_order
 
 CELLS = {
     pl.String: st.sampled_from(["", "a", "b", "é", "10", "9", "*"]),
@@ -61,7 +61,7 @@ def test_a_declared_order_replaces_that_of_the_values():
     cells = pl.Series(["b", "a"])
     assert encode(cells).values.to_list() == ["a", "b"]
     assert encode(cells, ["b", "a"]).values.to_list() == ["b", "a"]
-    assert encode(cells).ordered(["b", "a"]).codes.tolist() == [0, 1]
+    assert encode(cells).reorder(["b", "a"]).codes.tolist() == [0, 1]
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=8), st.lists(st.sampled_from("abcde"), unique=True))
@@ -102,7 +102,7 @@ def test_rows_in_order_are_grouped_and_ranked_as_others_are(few, rows, in_order)
     distinct = sorted(set(rows))
     assert first.tolist() == [rows.index(row) for row in distinct]
     assert place.tolist() == [distinct.index(row) for row in rows]
-    order = np.arange(len(rows))[ranked(columns)]
+    order = np.arange(len(rows))[sort_order(columns)]
     assert order.tolist() == sorted(range(len(rows)), key=lambda i: (rows[i], i))
 
 

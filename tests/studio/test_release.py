@@ -9,7 +9,7 @@ import time
 import pytest
 from tests.studio.conftest import until
 
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 from celosia.demo import prepare
 from celosia.studio import toml_edit
 from celosia.studio.jobs import Jobs
@@ -119,7 +119,7 @@ def test_a_title_is_written_into_the_policy_and_a_wrong_path_refused(released, v
 def test_a_policy_that_was_broken_by_hand_is_told_and_can_be_mended(released, visit):
     page = visit(released)
     good = released.project.text
-    with replaced(released.project.path, 0o600) as draft:
+    with replace_file(released.project.path, 0o600) as draft:
         draft.write_text(good.replace("k = 5", "k = 0"), "utf-8")
     page.goto(f"{released.address}/show")
     page.get_by_text("The policy cannot be read").wait_for()

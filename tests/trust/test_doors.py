@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from celosia.cli.main import run
-from celosia.data.io.atomic import replaced
-from celosia.errors import CelosiaError, InputError, OutputError, bounded
+from celosia.data.io.atomic import replace_file
+from celosia.errors import CelosiaError, InputError, OutputError, truncate
 from celosia.hierarchy.intervals import Intervals
 from celosia.parts import grammar
 
@@ -18,7 +18,7 @@ from celosia.parts import grammar
 def test_nothing_takes_the_place_of_a_queue_or_a_device(tmp_path: Path, target: str) -> None:
     os.mkfifo(tmp_path / "queue")
     (tmp_path / "device").symlink_to("/dev/null")
-    with pytest.raises(OutputError, match="no plain file"), replaced(tmp_path / target) as draft:
+    with pytest.raises(OutputError, match="no plain file"), replace_file(tmp_path / target) as draft:
         draft.write_text("x")
     assert not (tmp_path / target).is_file()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["device", "queue"]
@@ -37,7 +37,7 @@ def test_what_never_ends_is_refused_at_once(
 
 def test_a_message_has_a_bound() -> None:
     assert len(str(CelosiaError("x" * 100_000))) <= 1_500
-    assert bounded("short") == "short"
+    assert truncate("short") == "short"
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, "a(b=" * 3000, "a(k=1, k=2)"])

@@ -16,7 +16,7 @@ from celosia.consent.rules.exchange import read_xml
 from celosia.consent.rules.rules import read_toml
 from celosia.consent.sql.elements import DIALECTS
 from celosia.consent.sql.lineage import elements
-from celosia.data.io.database import connected, shown
+from celosia.data.io.database import create_engine, without_password
 from celosia.data.io.statement import check_reads
 from celosia.errors import MOST, CelosiaError
 from celosia.gateway.metadata import DatasetFacts
@@ -79,7 +79,7 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "questions to the gateway": (questioned, QUESTION),
     "queries of consent requests": (elements, QUESTION),
     "queries of an owner": (lambda text: check_reads(text, "postgresql"), QUESTION),
-    "addresses of databases": (connected, "postgresql://host:5432/base?sslmode=disable"),
+    "addresses of databases": (create_engine, "postgresql://host:5432/base?sslmode=disable"),
     "JSON documents": (files.json_document, CERTIFICATE),
     "TOML documents": (files.toml_document, POLICY),
 }
@@ -163,5 +163,5 @@ def test_a_parser_answers_or_refuses_thousands(name: str) -> None:
 @settings(max_examples=200, derandomize=True)
 def test_a_shown_address_has_no_password(user: str, secret: str, dialect: str) -> None:
     secret = "".join(letter for letter in secret if letter not in "/@?&\n") + "pa55word"
-    assert "pa55word" not in shown(f"{dialect}://{user.strip('/?')}:{secret}@host/base")
-    assert "pa55word" not in shown(f"{dialect}://host/base?user={user.strip('/?')}&password={secret}")
+    assert "pa55word" not in without_password(f"{dialect}://{user.strip('/?')}:{secret}@host/base")
+    assert "pa55word" not in without_password(f"{dialect}://host/base?user={user.strip('/?')}&password={secret}")

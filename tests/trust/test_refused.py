@@ -61,14 +61,14 @@ def test_a_row_that_duckdb_cannot_compute_is_not_told(tmp_path, monkeypatch, cap
 def test_a_failure_of_a_function_that_duckdb_calls_is_no_fault_of_the_data():
     import duckdb
 
-    from celosia.errors import explained
+    from celosia.errors import explain_failures
 
     def fails(x: int) -> int:
         raise ZeroDivisionError
 
     with duckdb.connect() as database:
         database.create_function("fails", fails)
-        with pytest.raises(duckdb.InvalidInputException), explained():
+        with pytest.raises(duckdb.InvalidInputException), explain_failures():
             database.execute("SELECT fails(1)").fetchall()
 
 

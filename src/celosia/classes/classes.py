@@ -32,7 +32,7 @@ from celosia.data.engines.row_codes import PERSONS, ROWS
 from celosia.data.schema import Missing
 from celosia.errors import SchemaError
 from celosia.histogram import Histogram, encode
-from celosia.histogram.grouping import ranked
+from celosia.histogram.combinations import sort_order
 
 if TYPE_CHECKING:
     import polars as pl
@@ -183,7 +183,7 @@ class EquivalenceClasses:
         domain = self.baseline(column)
         owner = base.find(entries)
         value = domain.codes(entries.column(column))
-        sort = ranked([owner, value])
+        sort = sort_order([owner, value])
         start = np.zeros(len(base) + 1, dtype=np.int64)
         np.cumsum(np.bincount(owner, minlength=len(base)), out=start[1:])
         counted = (start, value[sort], (entries.rows if rows_only else entries.persons)[sort])

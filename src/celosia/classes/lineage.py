@@ -59,7 +59,7 @@ class Derived:
         mask[self.kept] = True
         left = self.before if mask.all() else self.before.filter(mask)
         wanted = [*names, *([SUPPRESSED] if self.marks else [])]
-        own = {n: self.column(n).ordered(orders.get(n, ())) for n in wanted if n in self.changed or n in orders}
+        own = {n: self.column(n).reorder(orders.get(n, ())) for n in wanted if n in self.changed or n in orders}
         return (left.recode(own) if own else left).project(wanted)
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.histogram.fixed_point import joined
+from celosia.histogram.fixed_point import to_floats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,9 +42,9 @@ def compatible(
     if single is None or pairs is None:
         return frequencies(codes, own, reading, share)
     # who has one entry adds up as a record does; the others count once among the entries that may be theirs
-    alone = joined(histogram.weight) if weighed and histogram.weight is not None else single.astype(np.float64)
+    alone = to_floats(histogram.weight) if weighed and histogram.weight is not None else single.astype(np.float64)
     result = frequencies(codes, alone, reading, share)
     if len(pairs.entry):
-        each = None if not weighed or pairs.weight is None else (joined(pairs.weight), pairs.rows.astype(np.float64))
+        each = None if not weighed or pairs.weight is None else (to_floats(pairs.weight), pairs.rows.astype(np.float64))
         result += person_frequencies(codes, pairs.entry, pairs.person, reading, share, each)
     return result

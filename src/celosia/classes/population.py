@@ -8,7 +8,7 @@ import numpy as np
 
 from celosia.data.schema import Schema
 from celosia.errors import DataError
-from celosia.hierarchy.matching import fitting
+from celosia.hierarchy.match import matching_pairs
 from celosia.hierarchy.text import text_expression
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ def population_counts(classes: EquivalenceClasses, population: TableCounts) -> t
     keys = base.cells
     people = _texts(combinations.cells.select(keys.columns)).with_row_index(_WHO)
     cells = _texts(keys).with_row_index("__class__")
-    fitting = {
+    matching_pairs = {
         name: _pairs(cells[name], people[name], classes.schema, name, wild=name in classes.open_missing)
         for name in keys.columns
     }
     # an entry of the population may fit several classes; it is one entry all the same
-    for name, pairs in fitting.items():
+    for name, pairs in matching_pairs.items():
         people = people.join(pairs, on=name, how="inner", nulls_equal=True).drop(name).rename({"__cell__": name})
         done = keys.columns[: keys.columns.index(name) + 1]
         people = people.join(cells.select(done).unique(), on=done, how="semi", nulls_equal=True)
@@ -78,7 +78,7 @@ def _pairs(cells: pl.Series, raws: pl.Series, schema: Schema, name: str, *, wild
     if schema.hierarchy(name) is None and not wild and _all_raw(labels):
         shared = sorted(set(values) & set(labels), key=str)
         return pl.DataFrame({name: shared, "__cell__": shared}, schema={name: pl.String, "__cell__": pl.String})
-    row, column = fitting(labels, values, schema.hierarchy(name), open_missing=wild)
+    row, column = matching_pairs(labels, values, schema.hierarchy(name), open_missing=wild)
     return pl.DataFrame({name: raws.gather(column), "__cell__": cells.gather(row)})
 
 

@@ -41,7 +41,7 @@ class Rows:
             declared = bound.hierarchy(name)
             if declared is not None and declared.from_data():
                 counted = engine.collect(engine.histogram(frame, [name]))
-                levels = declared.settled(counted[name], counted[ROWS].to_list())
+                levels = declared.freeze(counted[name], counted[ROWS].to_list())
                 bound = bound.change(name, hierarchy=levels, hierarchy_from_data=True)
         return cls(engine, frame, bound)
 

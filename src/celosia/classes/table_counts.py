@@ -65,9 +65,9 @@ class TableCounts:
     def frame(self) -> pl.DataFrame | None:
         """All columns in the order of the records, where the engine has them in memory."""
         engine, frame = self.rows.engine, self.rows.frame
-        if not engine.resident(frame):
+        if not engine.is_resident(frame):
             return None
-        return engine.collect(engine.ordered(frame) if RECORD in self.names else frame)
+        return engine.collect(engine.sort_by_record(frame) if RECORD in self.names else frame)
 
     @property
     def is_asked(self) -> bool:
@@ -348,7 +348,7 @@ class TableCounts:
             return np.zeros(self.length, dtype=np.bool_)
         engine = self.rows.engine
         with_marks = engine.with_columns(self._identified(), {_MARK: self.mark})
-        marked = engine.collect(engine.ordered(engine.select(with_marks, [RECORD, _MARK])))
+        marked = engine.collect(engine.sort_by_record(engine.select(with_marks, [RECORD, _MARK])))
         return np.asarray(marked[_MARK].to_numpy(), dtype=np.bool_)
 
     @property
@@ -368,7 +368,7 @@ class TableCounts:
         histogram, engine = self.histogram(names, suppressed=False), self.rows.engine
         small = histogram.cells.with_columns(pl.Series(_ENTRY, np.arange(len(histogram), dtype=np.int64)))
         joined = engine.attach(self._identified(), small, list(names))
-        back = engine.collect(engine.ordered(engine.select(joined, [RECORD, _ENTRY])))
+        back = engine.collect(engine.sort_by_record(engine.select(joined, [RECORD, _ENTRY])))
         return np.where(self.members, back[_ENTRY].fill_null(-1).to_numpy(), -1)
 
     def _identified(self) -> Any:

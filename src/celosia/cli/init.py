@@ -44,7 +44,7 @@ def init(
 ) -> None:
     """Write a policy with suggested roles, kinds and hierarchies, each with its reason."""
     from celosia.cli.bases.show import print_json
-    from celosia.data.io.atomic import replaced
+    from celosia.data.io.atomic import replace_file
     from celosia.errors import OutputError
     from celosia.parts import map_path
     from celosia.proposals import first_look, policy_text
@@ -56,7 +56,7 @@ def init(
     seen = first_look(source, {name: value for name, value in options.items() if value is not None})
     suggestions = by_safe_harbor(seen.suggestions) if safe_harbor else seen.suggestions
     where = map_path(source, lambda path: _relative_path(path, out.parent))
-    with replaced(out) as draft:
+    with replace_file(out) as draft:
         text = policy_text(suggestions, where, options=seen.options, notes=seen.notes)
         draft.write_text(FOR_EDITORS + text, encoding="utf-8")
     if json:

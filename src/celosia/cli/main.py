@@ -101,13 +101,13 @@ def run(given: list[str]) -> int:
     """Run a command and return its exit code."""
     from celosia.cli.bases.environment import check_environment
     from celosia.data.credentials import refuse_passwords
-    from celosia.errors import BudgetError, CelosiaError, Contradiction, RequirementError, explained
+    from celosia.errors import BudgetError, CelosiaError, Contradiction, RequirementError, explain_failures
 
     end_with(0)  # of the last command in this process
     try:
         refuse_passwords(given)
         check_environment()
-        with explained():
+        with explain_failures():
             _application()(args=given, standalone_mode=False)
     except typer.Exit as end:
         return int(end.exit_code)
@@ -145,19 +145,19 @@ def _application() -> Callable[..., object]:
 
 def _print_error(message: object, code: int) -> int:
     from celosia.cli.bases.show import print_text
-    from celosia.errors import bounded
+    from celosia.errors import truncate
 
-    print_text(bounded(f"celosia: {message}"), error=True, lines=False)
+    print_text(truncate(f"celosia: {message}"), error=True, lines=False)
     return code
 
 
 def _report(error: BaseException) -> int:
     """Show usage errors; report any other error as internal, without a value of the data."""
-    from celosia.errors import bounded
+    from celosia.errors import truncate
 
     show = getattr(error, "show", None)
     if callable(show):
-        error.message = bounded(error.message)  # type: ignore[attr-defined]
+        error.message = truncate(error.message)  # type: ignore[attr-defined]
         show()
         return int(getattr(error, "exit_code", 2))
     if os.environ.get("CELOSIA_TRACEBACK"):

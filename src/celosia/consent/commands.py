@@ -197,7 +197,7 @@ def _csv(source: str | Path, what: str) -> pl.DataFrame:
     import polars as pl
 
     try:
-        return pl.read_csv(files.plain(source), infer_schema=False, glob=False)
+        return pl.read_csv(files.regular_file(source), infer_schema=False, glob=False)
     except (OSError, pl.exceptions.PolarsError):
         raise DataError(f"{str(source)!r} cannot be read as a CSV file of {what}.") from None
 

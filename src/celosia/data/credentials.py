@@ -31,7 +31,7 @@ def is_reference(text: object) -> bool:
     return isinstance(text, str) and text.startswith(REFERENCES)
 
 
-def resolved(text: str) -> str:
+def resolve_reference(text: str) -> str:
     """What a reference stands for, without space around it; any other text stays as it is."""
     if not is_reference(text):
         return text
@@ -59,7 +59,7 @@ def address(text: str) -> Iterator[str]:
     Libraries quote parts of an address (a host, a user, a path) in their messages, and an address that was parsed
     wrongly may quote any part of the secret: such a message is replaced as a whole.
     """
-    plain = resolved(text)
+    plain = resolve_reference(text)
     try:
         yield plain
     except CelosiaError as problem:
@@ -86,7 +86,7 @@ def _quotes(message: str, secret: str) -> bool:
 
 def key_bytes(text: str, what: str) -> bytes:
     """The key that a text is or stands for; it must not be short."""
-    key = resolved(text).encode()
+    key = resolve_reference(text).encode()
     if len(key) < SHORTEST_KEY:
         raise ParameterError(f"{what}: key must have at least {SHORTEST_KEY} bytes, got {len(key)}.")
     return key

@@ -34,7 +34,7 @@ _views = itertools.count()
 
 
 @dataclass(frozen=True, eq=False)
-class Around:
+class FrameMetadata:
     """What a frame had around its cells, for the way back."""
 
     index: Any = None
@@ -76,7 +76,7 @@ def is_frame(source: Any) -> bool:
         return False
 
 
-def taken(source: Any, library: str) -> tuple[Any, Around]:
+def unwrap_frame(source: Any, library: str) -> tuple[Any, FrameMetadata]:
     """A frame that an engine accepts, and what it had around its cells."""
     if library == "pandas":
         return _from_pandas(source)
@@ -85,14 +85,14 @@ def taken(source: Any, library: str) -> tuple[Any, Around]:
     if library == "polars" and type(source).__module__.split(".")[0] != "polars":
         import polars as pl
 
-        return pl.DataFrame(source), Around()
-    return source, Around(relation=source) if library == "duckdb" else Around()
+        return pl.DataFrame(source), FrameMetadata()
+    return source, FrameMetadata(relation=source) if library == "duckdb" else FrameMetadata()
 
 
-def handed_back(
+def rewrap_frame(
     data: pl.DataFrame,
     library: str,
-    around: Around,
+    around: FrameMetadata,
     came: Mapping[str, Any],
     places: NDArray[np.int64] | None,
 ) -> Any:
@@ -101,7 +101,7 @@ def handed_back(
     ``came`` has the Polars types of the input; ``places`` tells which row of the input each row is, unless the rows are
     new.
     """
-    data = _recategorised(data, came)
+    data = _restore_categories(data, came)
     if library == "pandas":
         return _to_pandas(data, around, came, places)
     if library == "pyarrow":
@@ -112,7 +112,7 @@ def handed_back(
     return data.lazy() if library == "lazy" else data
 
 
-def _from_pandas(frame: Any) -> tuple[pl.DataFrame, Around]:
+def _from_pandas(frame: Any) -> tuple[pl.DataFrame, FrameMetadata]:
     import polars as pl
 
     odd = [label for label in frame.columns if not isinstance(label, str)]
@@ -134,19 +134,19 @@ def _from_pandas(frame: Any) -> tuple[pl.DataFrame, Around]:
                 f"column {name!r} holds values of several types, or of one ({frame[name].dtype}) that is not known "
                 "here: make it one of numbers, texts, truth values or dates."
             ) from None
-    return pl.DataFrame(columns), Around(frame.index, dict(frame.dtypes))
+    return pl.DataFrame(columns), FrameMetadata(frame.index, dict(frame.dtypes))
 
 
-def _from_arrow(source: Any) -> tuple[Any, Around]:
+def _from_arrow(source: Any) -> tuple[Any, FrameMetadata]:
     import pyarrow as pa
 
     table = source.read_all() if hasattr(source, "read_all") else source
     table = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
     aside = [name for name in table.column_names if name.startswith(ARROW_INDEX)]
-    return table.drop_columns(aside), Around(table.select(aside) if aside else None)
+    return table.drop_columns(aside), FrameMetadata(table.select(aside) if aside else None)
 
 
-def _recategorised(data: pl.DataFrame, came: Mapping[str, Any]) -> pl.DataFrame:
+def _restore_categories(data: pl.DataFrame, came: Mapping[str, Any]) -> pl.DataFrame:
     """Texts of a column that came as categories are categories again: those that occur, and no others."""
     import polars as pl
 
@@ -155,7 +155,7 @@ def _recategorised(data: pl.DataFrame, came: Mapping[str, Any]) -> pl.DataFrame:
     return data.with_columns(pl.col(texts).cast(pl.Categorical)) if texts else data
 
 
-def _to_arrow(data: pl.DataFrame, around: Around, places: NDArray[np.int64] | None) -> Any:
+def _to_arrow(data: pl.DataFrame, around: FrameMetadata, places: NDArray[np.int64] | None) -> Any:
     import polars as pl
     import pyarrow as pa
 
@@ -170,7 +170,9 @@ def _to_arrow(data: pl.DataFrame, around: Around, places: NDArray[np.int64] | No
     return table
 
 
-def _to_pandas(data: pl.DataFrame, around: Around, came: Mapping[str, Any], places: NDArray[np.int64] | None) -> Any:
+def _to_pandas(
+    data: pl.DataFrame, around: FrameMetadata, came: Mapping[str, Any], places: NDArray[np.int64] | None
+) -> Any:
     import pandas as pd
 
     columns = {
@@ -228,4 +230,4 @@ def _categories(series: pl.Series, dtype: Any) -> Any:
     return pd.Series(pd.Categorical(plain.to_pandas(), categories=order, ordered=every and bool(dtype.ordered)))
 
 
-__all__ = ["Around", "handed_back", "is_frame", "library_of", "taken"]
+__all__ = ["FrameMetadata", "rewrap_frame", "is_frame", "library_of", "unwrap_frame"]

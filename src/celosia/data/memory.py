@@ -27,10 +27,10 @@ def bytes_of(size: str | int) -> int:
     return wanted
 
 
-def in_words(size: int) -> str:
+def format_bytes(size: int) -> str:
     """A number of bytes as it is written, rounded up.
 
-    >>> in_words(10**9), in_words(6_400_000_001), in_words(256_000_000)
+    >>> format_bytes(10**9), format_bytes(6_400_000_001), format_bytes(256_000_000)
     ('1GB', '7GB', '256MB')
     """
     unit, factor = ("GB", 10**9) if size >= 10**9 else ("MB", 10**6)

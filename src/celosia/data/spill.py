@@ -25,15 +25,15 @@ def spill_folder() -> Path:
 
 @functools.cache
 def _folder_of(process: int, place: Path) -> Path:
-    folder, _ = _locked(place, PREFIX)
-    atexit.register(_removed, process, folder)
+    folder, _ = _create_locked(place, PREFIX)
+    atexit.register(_remove, process, folder)
     return folder
 
 
 @contextlib.contextmanager
 def private_folder(place: Path, prefix: str) -> Iterator[Path]:
     """A folder for one piece of work, gone with it; those that killed processes left go first."""
-    folder, lock = _locked(place, prefix)
+    folder, lock = _create_locked(place, prefix)
     try:
         yield folder
     finally:
@@ -41,7 +41,7 @@ def private_folder(place: Path, prefix: str) -> Iterator[Path]:
         os.close(lock)
 
 
-def _locked(place: Path, prefix: str) -> tuple[Path, int]:
+def _create_locked(place: Path, prefix: str) -> tuple[Path, int]:
     """A new folder and the lock on it, after those that nobody holds are swept."""
     import fcntl
 
@@ -57,7 +57,7 @@ def sweep_here() -> None:
     sweep(Path(tempfile.gettempdir()))
 
 
-def _removed(process: int, folder: Path) -> None:
+def _remove(process: int, folder: Path) -> None:
     if os.getpid() == process:  # not in a child that inherited the exit handler
         shutil.rmtree(folder, ignore_errors=True)
 

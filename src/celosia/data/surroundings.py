@@ -18,11 +18,11 @@ _INNER = frozenset({"all", "dev", "docs"})
 
 def surroundings() -> dict[str, Any]:
     """Return what a bug report needs; no path of data, no value of an environment variable."""
-    from celosia.data.engines import ENGINES, installed
+    from celosia.data.engines import ENGINES, installed_engines
     from celosia.parts.registry import plug_ins
 
     needed, extras = _libraries()
-    there = installed()
+    there = installed_engines()
     kernels, writable = _kernels()
     return {
         "celosia": metadata.version("celosia"),

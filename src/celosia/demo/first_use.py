@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.demo.prepare import prepare
-from celosia.errors import MissingExtra, explained
+from celosia.errors import MissingExtra, explain_failures
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -51,11 +51,11 @@ def compile_kernels() -> Iterator[str]:
             protect(table, method, seed=1).polars()
             yield method.name
     for text in _RISKS:
-        with contextlib.suppress(MissingExtra), explained():
+        with contextlib.suppress(MissingExtra), explain_failures():
             build("risk", text).value(table)
             yield text
     noisy = protect(table, build("method", "noise(columns=[income, weight], p=0.3)"), seed=1)
-    with contextlib.suppress(MissingExtra), explained():
+    with contextlib.suppress(MissingExtra), explain_failures():
         build("attack", "distance-linkage(columns=[income, weight])").value(table, noisy)
         yield "distance-linkage"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from celosia.data.io import write
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 from celosia.demo.population import population
 from celosia.demo.words import DIAGNOSES, OCCUPATIONS, PLACES
 
@@ -95,8 +95,8 @@ def prepare(directory: Path, persons: int = 20_000, seed: int = SEED) -> Path:
         "diagnosis.csv": [[name, group, chapter, "*"] for name, group, chapter, *_ in DIAGNOSES],
     }
     for name, rows in levels.items():
-        with replaced(directory / name) as draft:
+        with replace_file(directory / name) as draft:
             draft.write_text("".join(";".join(row) + "\n" for row in rows), encoding="utf-8")
-    with replaced(directory / "policy.toml") as draft:
+    with replace_file(directory / "policy.toml") as draft:
         draft.write_text(POLICY, encoding="utf-8")
     return directory / "policy.toml"

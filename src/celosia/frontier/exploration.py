@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from celosia.data.schema import Schema
-from celosia.errors import ParameterError, explained
+from celosia.errors import ParameterError, explain_failures
 from celosia.frontier.candidates import Candidate, candidates_of, is_generalisable
 from celosia.frontier.points import Estimate, Frontier, Point, pareto_layers
 from celosia.frontier.store import Store, fingerprint, key
@@ -32,7 +32,7 @@ ALONE = 2.0  # seconds of work in this process before others are started: starti
 MOST_SEEDS, MOST_WORKERS = 10_000, 1_024
 
 
-@explained()
+@explain_failures()
 def explore(
     table: Any,
     candidates: Sequence[Any] | None = None,

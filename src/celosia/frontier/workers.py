@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
 
-from celosia.data.isolated import own_output, start
+from celosia.data.subprocesses import own_output, start
 from celosia.frontier.candidates import Candidate
 from celosia.frontier.trial import Measured, Task, evaluate
 

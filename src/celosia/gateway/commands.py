@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from celosia import files
-from celosia.data.io.database import shown
+from celosia.data.io.database import without_password
 from celosia.errors import InputError
 from celosia.gateway.answer import Answer, cell_text, cost_data
 from celosia.gateway.audit import Finding, audit
@@ -36,7 +36,7 @@ def init(dataset: str | Path, *, ledger: str | Path | None = None, keys: str | P
     created = []
     if not LEDGER.exists(place):
         LEDGER.create(place)
-        created.append(f"ledger {shown(str(place))}")
+        created.append(f"ledger {without_password(str(place))}")
     with closing(Ledger(place)) as book:
         if facts.name not in book.datasets():
             created.append(f"data set {facts.name!r} in the ledger")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from celosia.data.credentials import address
-from celosia.data.io.statement import quoted
+from celosia.data.io.statement import quote_name
 from celosia.errors import DataError, InputError, MissingExtra
 from celosia.gateway.metadata import ColumnFacts, DatasetFacts, JoinFacts, TableFacts
 
@@ -112,11 +112,11 @@ class DuckDB(Database):
             raise InputError(f"the table {name!r} is declared in the file {path}, which does not exist.")
         if path.suffix.lower() in (".parquet", ".pq"):
             source = f"read_parquet({literal(exact_path(path))})"
-            chosen = [quoted(column) for column in table.columns if column in self._column_types(source)]
+            chosen = [quote_name(column) for column in table.columns if column in self._column_types(source)]
         else:
             source, chosen = self._csv(path, table)
         # if no declared column exists, all are loaded; the check of the declaration then reports the missing ones
-        self._root.execute(f"CREATE TABLE {quoted(name)} AS SELECT {', '.join(chosen) or '*'} FROM {source}")  # noqa: S608
+        self._root.execute(f"CREATE TABLE {quote_name(name)} AS SELECT {', '.join(chosen) or '*'} FROM {source}")  # noqa: S608
 
     def _csv(self, path: Path, table: TableFacts) -> tuple[str, list[str]]:
         """Return the call that reads a CSV file, and its declared columns: texts unchanged, others in their type."""
@@ -136,7 +136,7 @@ class DuckDB(Database):
 
         The check of types then refuses the column.
         """
-        name = quoted(column)
+        name = quote_name(column)
         target = {"integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE"}.get(facts.type)
         if target is None or _fits(facts, stored):
             return name
@@ -161,7 +161,7 @@ class DuckDB(Database):
 
     def types(self, source: str) -> Mapping[str, str]:
         """Return column names and types."""
-        return {row[0]: str(row[1]) for row in self.rows(f"DESCRIBE {quoted(source)}")}
+        return {row[0]: str(row[1]) for row in self.rows(f"DESCRIBE {quote_name(source)}")}
 
     def name(self, table: str, facts: TableFacts) -> str:
         """Return the table's name for a file, which was loaded under it; a table of a database file keeps its own."""
@@ -205,7 +205,7 @@ class Sqlite(Database):
 
     def types(self, source: str) -> Mapping[str, str]:
         """Return column names without types: SQLite does not enforce them, so the queries cast."""
-        return {row[1]: "" for row in self._connection().execute(f"PRAGMA table_info({quoted(source)})")}
+        return {row[1]: "" for row in self._connection().execute(f"PRAGMA table_info({quote_name(source)})")}
 
     def name(self, table: str, facts: TableFacts) -> str:
         """Return the name in the database."""
@@ -273,7 +273,7 @@ class Postgres(Database):
         columns = self.rows(
             "SELECT a.attname, CASE t.typtype WHEN 'e' THEN 'enum' WHEN 'd' THEN format_type(t.typbasetype, NULL) "  # noqa: S608
             "ELSE format_type(t.oid, NULL) END FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid "
-            f"WHERE a.attrelid = to_regclass({literal(quoted(source))}) AND a.attnum > 0 AND NOT a.attisdropped"
+            f"WHERE a.attrelid = to_regclass({literal(quote_name(source))}) AND a.attnum > 0 AND NOT a.attisdropped"
         )
         return {name: str(kind).upper() for name, kind in columns}
 
@@ -321,8 +321,8 @@ def _check(database: Database, name: str, table: TableFacts) -> None:
             raise InputError(f"the table {name!r} has no column {column!r}.")
         _check_type(name, column, facts, types[column])
     for column in dict.fromkeys([*([table.person] if table.unique and table.person else []), *table.keys]):
-        compared = equality_key(quoted(column), table.columns[column], database.dialect)
-        counts = database.rows(f"SELECT COUNT(*), COUNT(DISTINCT {compared}) FROM {quoted(source)}")  # noqa: S608
+        compared = equality_key(quote_name(column), table.columns[column], database.dialect)
+        counts = database.rows(f"SELECT COUNT(*), COUNT(DISTINCT {compared}) FROM {quote_name(source)}")  # noqa: S608
         if counts[0][0] != counts[0][1]:
             raise DataError(f"the column {column!r} of {name!r} is declared unique, but values repeat or are missing.")
 

@@ -10,7 +10,7 @@ import secrets
 from pathlib import Path
 
 from celosia import files
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 from celosia.errors import InputError, OutputError, UnknownName
 
 _LOG = logging.getLogger(__name__)
@@ -136,5 +136,5 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def _write(path: Path, analysts: dict[str, str]) -> None:
-    with replaced(path, 0o600) as draft:
+    with replace_file(path, 0o600) as draft:
         draft.write_text(json.dumps(analysts, indent=1), encoding="utf-8")

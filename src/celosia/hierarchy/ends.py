@@ -80,11 +80,11 @@ def rounded_cuts(cuts: Floats, numbers: Floats, counts: NDArray[np.int64], *, ri
     order = np.argsort(numbers, kind="stable")
     values, held = numbers[order], counts[order]
     places = np.searchsorted(values, cuts, side="right" if right else "left")
-    rounded = [_rounded(cut, place, values, held, right=right) for cut, place in zip(cuts, places, strict=True)]
+    rounded = [_shorten(cut, place, values, held, right=right) for cut, place in zip(cuts, places, strict=True)]
     return np.array(rounded, dtype=np.float64)
 
 
-def _rounded(cut: float, place: int, values: Floats, held: NDArray[np.int64], *, right: bool) -> float:
+def _shorten(cut: float, place: int, values: Floats, held: NDArray[np.int64], *, right: bool) -> float:
     if not 0 < place < len(values):
         return float(cut)
     low, high = values[place - 1], values[place]

@@ -76,7 +76,7 @@ class Intervals(Hierarchy):
         """Numbers of ranges need the data, widths and breaks do not."""
         return bool(self.bins or self.quantiles)
 
-    def settled(self, values: Iterable[Any], counts: Sequence[int]) -> Hierarchy:
+    def freeze(self, values: Iterable[Any], counts: Sequence[int]) -> Hierarchy:
         """Return the hierarchy with the breaks that these data give."""
         import polars as pl
 
@@ -84,7 +84,7 @@ class Intervals(Hierarchy):
         numbers = numbers.with_columns(pl.col("x").cast(pl.Float64, strict=False)).filter(pl.col("x").is_finite())
         breaks = self._breaks(numbers["x"].to_numpy(), numbers["count"].to_numpy()) if self.from_data() else np.zeros(0)
         if not len(breaks):
-            return super().settled(values, counts)
+            return super().freeze(values, counts)
         given = {"bins": None, "quantiles": None, "bottom": None, "top": None, "breaks": tuple(breaks.tolist())}
         return self.model_copy(update=given)
 

@@ -107,7 +107,7 @@ class Levels:
         shares: NDArray[np.float64] = (at.rows / max(len(self.domain), 1))[at.codes]
         return shares
 
-    def mapping(self, level: int) -> tuple[list[str | None], list[str | None]]:
+    def label_pairs(self, level: int) -> tuple[list[str | None], list[str | None]]:
         """Return raw values and their labels as two aligned lists, for a join."""
         return self.values, self.labels(level)
 

@@ -49,7 +49,7 @@ class Hierarchy(catalogue.Part, home="celosia.hierarchy"):
         """Return whether the number of levels and all labels are known without the data."""
         return not self.from_data()
 
-    def settled(self, values: Iterable[Any], counts: Sequence[int]) -> Hierarchy:
+    def freeze(self, values: Iterable[Any], counts: Sequence[int]) -> Hierarchy:
         """Return a hierarchy with the levels that these data give, so that every later step sees the same ones."""
         if not self.from_data():
             return self

@@ -4,8 +4,8 @@ A :class:`Domain` holds the distinct values of a column, :class:`Encoded` a colu
 :class:`Histogram` the combinations of some columns with their rows, persons and weights.
 """
 
+from celosia.histogram.combinations import group, number, pack
 from celosia.histogram.domain import Domain, Encoded, encode
-from celosia.histogram.grouping import group, number, pack
 from celosia.histogram.histogram import CountAgain, Histogram, PersonPairs, count_persons
 
 __all__ = [

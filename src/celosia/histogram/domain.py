@@ -105,7 +105,7 @@ class Encoded:
         """Return the codes in another domain, -1 for values that it lacks."""
         return self.codes if domain.equals(self.domain) else self.domain.recode(domain)[self.codes]
 
-    def ordered(self, order: Sequence[str]) -> Encoded:
+    def reorder(self, order: Sequence[str]) -> Encoded:
         """Return the same column with its values in a declared order (an empty one: their own)."""
         other = encode(self.values, order)
         return self if other.domain.equals(self.domain) else Encoded(other.codes[self.codes], other.domain)
@@ -132,14 +132,14 @@ def encode(series: pl.Series, order: Sequence[str] = ()) -> Encoded:
         first = codes.arg_unique()
         seen, values = codes[first], series[first]
     gone = int(seen.max() or 0) + 1  # type: ignore[arg-type]
-    place = _declared(values, order) if order else values.arg_sort(nulls_last=True)
+    place = _order_positions(values, order) if order else values.arg_sort(nulls_last=True)
     table = np.zeros(gone + 1, dtype=np.int32)
     table[seen[place].fill_null(gone).to_numpy()] = np.arange(len(place), dtype=np.int32)
     filled = codes.fill_null(gone) if codes.null_count() else codes
     return Encoded(table[filled.to_numpy()], Domain(values[place].alias(series.name)))
 
 
-def _declared(values: pl.Series, order: Sequence[str]) -> pl.Series:
+def _order_positions(values: pl.Series, order: Sequence[str]) -> pl.Series:
     """The positions of the values in the declared order; others follow in their own, a missing one is last."""
     import polars as pl
 

@@ -33,14 +33,14 @@ def split(weights: NDArray[np.float64]) -> Parts:
     return np.column_stack([high, np.floor((scaled - high) * LOW)]).astype(np.int64)
 
 
-def joined(parts: Parts) -> NDArray[np.float64]:
+def to_floats(parts: Parts) -> NDArray[np.float64]:
     """Return the numbers that parts stand for."""
     return np.asarray(parts[:, 0] / HIGH + parts[:, 1] / (HIGH * LOW), dtype=np.float64)
 
 
 def means(parts: Parts, rows: NDArray[np.int64]) -> Parts:
     """Return the parts of sums divided by their numbers of rows."""
-    return split(joined(parts) / rows)
+    return split(to_floats(parts) / rows)
 
 
 def sums(values: NDArray[np.int64], place: NDArray[np.int64], size: int) -> NDArray[np.int64]:

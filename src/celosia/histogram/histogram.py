@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from celosia.histogram.combinations import group, pack
 from celosia.histogram.domain import Encoded
-from celosia.histogram.fixed_point import joined, means, sums
-from celosia.histogram.grouping import group, pack
+from celosia.histogram.fixed_point import means, sums, to_floats
 
 if TYPE_CHECKING:
     import polars as pl
@@ -135,7 +135,7 @@ class Histogram:
         person_keys: frozenset[str] | None = None,
     ) -> Histogram:
         """Make a histogram of entries in any order; equal ones become one."""
-        return cls(columns, rows, single, weight, pairs, person_keys).sorted()
+        return cls(columns, rows, single, weight, pairs, person_keys).sort()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -171,8 +171,8 @@ class Histogram:
         if self.weight is None:
             return None
         if self.pairs is None or self.pairs.weight is None or not len(self.pairs.entry):
-            return joined(self.weight)
-        return joined(self.weight + sums(means(self.pairs.weight, self.pairs.rows), self.pairs.entry, len(self)))
+            return to_floats(self.weight)
+        return to_floats(self.weight + sums(means(self.pairs.weight, self.pairs.rows), self.pairs.entry, len(self)))
 
     @property
     def total(self) -> int:
@@ -201,19 +201,19 @@ class Histogram:
         if keys is not None and not set(columns) & set(self.names) <= keys:
             raise CountAgain
         wider = self if keys is None else replace(self, person_keys=keys | set(columns))
-        return replace(wider, columns={**self.columns, **columns}).sorted()
+        return replace(wider, columns={**self.columns, **columns}).sort()
 
     def filter(self, mask: NDArray[np.bool_]) -> Histogram:
         """Keep some of the entries, and of the persons what they have there."""
         place = np.where(mask, np.cumsum(mask) - 1, -1)
         kept = np.flatnonzero(mask)
-        return self._moved({name: column.take(kept) for name, column in self.columns.items()}, place, len(kept))
+        return self._place({name: column.take(kept) for name, column in self.columns.items()}, place, len(kept))
 
     def merge(self, place: Ints, size: int) -> Histogram:
         """Make entries with equal place (-1: none) one, without columns."""
-        return self._moved({}, place, size)
+        return self._place({}, place, size)
 
-    def sorted(self) -> Histogram:
+    def sort(self) -> Histogram:
         """Return the entries in order, equal ones as one."""
         return self._regroup(dict(self.columns))
 
@@ -242,15 +242,15 @@ class Histogram:
         """Count again by other values of the entries."""
         if not columns:
             some = min(1, len(self))
-            return self._moved({}, np.zeros(len(self), dtype=np.int64), some)
+            return self._place({}, np.zeros(len(self), dtype=np.int64), some)
         codes = [column.codes for column in columns.values()]
         key = pack(codes)
         if (key[1:] > key[:-1]).all():  # in order, and each comes once
             return replace(self, columns=columns)
         first, place = group(codes)
-        return self._moved({name: column.take(first) for name, column in columns.items()}, place, len(first))
+        return self._place({name: column.take(first) for name, column in columns.items()}, place, len(first))
 
-    def _moved(self, columns: Mapping[str, Encoded], place: Ints, size: int) -> Histogram:
+    def _place(self, columns: Mapping[str, Encoded], place: Ints, size: int) -> Histogram:
         """Add up entries by place (-1: none), and list only persons who still have several."""
         kept = place >= 0
         where = place if kept.all() else place[kept]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from celosia.errors import DataError
-from celosia.files import plain
+from celosia.files import regular_file
 from celosia.migration.arx import read_project
 from celosia.migration.sdcmicro import read_script
 from celosia.migration.translation import Translation, write
@@ -15,7 +15,7 @@ def translate(source: str | Path) -> Translation:
     """Translate a project of ARX (``.deid``) or a script for sdcMicro (``.R``); nothing in it is executed."""
     path = Path(source)
     try:
-        plain(path)
+        regular_file(path)
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror}.") from None
     if path.suffix.lower() == ".deid":

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from celosia.data.io.atomic import JOURNAL, refuse_originals, refuse_taken, together
+from celosia.data.io.atomic import JOURNAL, refuse_existing, refuse_originals, replace_files
 from celosia.data.toml_text import add_comments, table, tables
 from celosia.errors import InputError, OutputError
 from celosia.parts import build
@@ -131,10 +131,10 @@ def write(translation: Translation, out: str | Path, *, source: str | Path, over
     for target in targets.values():
         refuse_originals(target, [source])
     if not overwrite:
-        refuse_taken(targets.values())
+        refuse_existing(targets.values())
     journal = policy.with_name(f".{policy.stem}.{JOURNAL}")
     modes = dict.fromkeys(translation.files, OWNER_ONLY)
-    with together(targets, journal, modes, fresh=not overwrite) as drafts:
+    with replace_files(targets, journal, modes, fresh=not overwrite) as drafts:
         drafts[""].write_text(text, encoding="utf-8")
         for end, fill in translation.files.items():
             fill(drafts[end])

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from celosia.data.schema import Schema
-from celosia.errors import explained
+from celosia.errors import explain_failures
 from celosia.parts import Model, Part, Risk, Threat, build_all
 from celosia.proposals import schema_of, suggest
 from celosia.release.evidence import history
@@ -25,7 +25,7 @@ PartsLike: TypeAlias = Sequence[P | str | Mapping[str, Any]] | P | str | Mapping
 """Parts in every accepted notation: a single one, or several."""
 
 
-@explained()
+@explain_failures()
 def assess(
     table: Any,
     models: PartsLike[Model] = (),

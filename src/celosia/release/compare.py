@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from celosia.data.schema import Schema
-from celosia.errors import explained
+from celosia.errors import explain_failures
 from celosia.parts import Loss, Threat, build_all
 from celosia.release.assess import PartsLike
 from celosia.release.evidence.findings import Comparison, measure_loss, measure_threat
@@ -14,7 +14,7 @@ from celosia.table import Table, read
 from celosia.table.pairing import by_index, pair
 
 
-@explained()
+@explain_failures()
 def compare(
     original: Any,
     protected: Any,

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, overload
 
 from celosia.data.frames import is_frame
 from celosia.data.schema import Schema
-from celosia.errors import explained
+from celosia.errors import explain_failures
 from celosia.parts import Method, build
 from celosia.parts.progress import Progress
 from celosia.release.plan import Plan
@@ -41,7 +41,7 @@ def protect(
 ) -> F: ...
 
 
-@explained()
+@explain_failures()
 def protect(
     table: Any,
     *methods: Method | str | Mapping[str, Any],

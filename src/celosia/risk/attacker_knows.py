@@ -165,7 +165,7 @@ class AttackerKnows(NarrowsValues, Risk):
 
     def _compatible(self, table: Table, name: str, facts: list[str]) -> NDArray[np.bool_]:
         """Return the mask of the records with a cell that is compatible with one of the facts."""
-        from celosia.hierarchy.matching import compatible
+        from celosia.hierarchy.match import compatible
 
         hierarchy = self._hierarchy(table, name)
         wild = name in table.schema.quasi and table.schema[name].missing == Missing.WILDCARD

@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 from celosia.errors import CelosiaError, InputError
 from celosia.show.look import LANGUAGES, tokens
 from celosia.studio.pages import pages
@@ -58,7 +58,7 @@ def serve(folder: str | Path, port: int, announce: Callable[[Callable[[], str], 
 
         def link() -> str:
             address = app.link()
-            with replaced(page, 0o600) as draft:
+            with replace_file(page, 0o600) as draft:
                 draft.write_text(redirect_page(address), "utf-8")
             return address
 
@@ -148,7 +148,9 @@ def _add_shared_routes(app: FastAPI, studio: Studio) -> None:
         chosen = {name: sent.text(name) for name, offered in LOOK.items() if sent.get(name) in offered}
         for name, value in chosen.items():
             answer.set_cookie(name, value, samesite="strict", httponly=True)
-        with replaced(project.state_folder / LOOK_FILE, 0o600) as draft:  # the cookies belong to the host of this run
+        with replace_file(
+            project.state_folder / LOOK_FILE, 0o600
+        ) as draft:  # the cookies belong to the host of this run
             draft.write_text(json.dumps(_stored_look(project) | chosen), "utf-8")
         return answer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 
 LIMIT = 500
 """Versions kept in each stack."""
@@ -51,7 +51,7 @@ def _files(stack: Path) -> list[Path]:
 def _push(stack: Path, text: str) -> None:
     files = _files(stack)
     number = int(files[-1].stem) + 1 if files else 0
-    with replaced(stack / f"{number:08}.toml", 0o600) as draft:
+    with replace_file(stack / f"{number:08}.toml", 0o600) as draft:
         draft.write_text(text, encoding="utf-8")
     for old in files[: max(0, len(files) + 1 - LIMIT)]:
         old.unlink()

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from celosia.data.io.atomic import replaced
-from celosia.data.isolated import limit_memory, own_output, start
+from celosia.data.io.atomic import replace_file
+from celosia.data.subprocesses import limit_memory, own_output, start
 from celosia.errors import CelosiaError, InputError
 from celosia.parts.progress import PAUSE, Progress
 from celosia.studio.project import Project
@@ -260,7 +260,7 @@ def _is_locked(lock: Path) -> bool:
 
 
 def _write(path: Path, value: object) -> None:
-    with replaced(path, 0o600) as draft:
+    with replace_file(path, 0o600) as draft:
         draft.write_text(json.dumps(value), encoding="utf-8")
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 from celosia.data.io.filetypes import type_of
 from celosia.data.spill import private_folder
 from celosia.errors import CelosiaError, InputError
@@ -112,7 +112,7 @@ class Project:
             self._parsed = written, policy
         if text is None and written != self._valid:
             self._valid = written
-            with replaced(self.state_folder / LAST_VALID, 0o600) as draft:
+            with replace_file(self.state_folder / LAST_VALID, 0o600) as draft:
                 draft.write_text(written, encoding="utf-8")
         return policy
 
@@ -170,7 +170,7 @@ class Project:
         if not text:
             self.path.unlink(missing_ok=True)
             return
-        with replaced(self.path, 0o600) as draft:
+        with replace_file(self.path, 0o600) as draft:
             draft.write_text(text, encoding="utf-8")
 
     @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 from celosia.errors import GuardError
 from celosia.parts.progress import Progress
 from celosia.release.evidence.plain_data import plain
@@ -66,7 +66,7 @@ def start_run(project: Project, jobs: Jobs) -> Job:
         project.policy(text)
         place = project.results(version)
         place.mkdir(parents=True, exist_ok=True)
-        with replaced(place / POLICY, 0o600) as draft:
+        with replace_file(place / POLICY, 0o600) as draft:
             draft.write_text(text, "utf-8")
         return jobs.start(RUN, version=version)
 

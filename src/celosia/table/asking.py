@@ -14,7 +14,7 @@ from celosia.data.engines import engine_named
 from celosia.data.engines.engine import HIDDEN, RECORD, Engine
 from celosia.data.engines.fingerprint import BLOCK
 from celosia.data.engines.row_codes import ROWS
-from celosia.data.frames import Around, handed_back
+from celosia.data.frames import FrameMetadata, rewrap_frame
 from celosia.data.schema import Kind, Schema
 from celosia.errors import DataError, SchemaError
 from celosia.histogram import Encoded, Histogram, encode
@@ -42,7 +42,7 @@ class Asked(Shown):
     rows: Rows
     origin: str = "polars"
     """The kind of frame that came in: polars, lazy, pandas, pyarrow, duckdb or spark."""
-    around: Around = field(default_factory=Around, repr=False)
+    around: FrameMetadata = field(default_factory=FrameMetadata, repr=False)
     """What the frame that came in had around its cells: the index and the types of pandas."""
     facts: Any = None
     """What the reader of a file learnt about it: labels, separator, missing codes."""
@@ -104,7 +104,7 @@ class Asked(Shown):
 
     def visible(self) -> Any:
         """The engine's frame of the visible columns, in the order of the records."""
-        frame = self.engine.ordered(self.rows.frame) if self._has(RECORD) else self.rows.frame
+        frame = self.engine.sort_by_record(self.rows.frame) if self._has(RECORD) else self.rows.frame
         return self.engine.select(frame, self.names)
 
     @property
@@ -117,18 +117,18 @@ class Asked(Shown):
             return engine_named(self.origin).accept(self.polars())
         first = self if self.start is None else self.start
         places = self.ids() if first.family is self.family else None
-        return handed_back(self.polars(), self.origin, self.around, first.polars_types(), places)
+        return rewrap_frame(self.polars(), self.origin, self.around, first.polars_types(), places)
 
     def streamed(self) -> pl.LazyFrame:
         """The visible columns as they come, as a lazy Polars frame that is run through without being in memory."""
         if STREAM in self._cache:
             frame: pl.LazyFrame = self._cache[STREAM]()
             return frame
-        return self.engine.streamed(self.engine.select(self.rows.frame, self.names), rows=len(self))
+        return self.engine.to_polars_lazy(self.engine.select(self.rows.frame, self.names), rows=len(self))
 
     def batches(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
         """These columns batch by batch, in whatever order and cut, without being in memory whole."""
-        frame = self.engine.streamed(self.engine.select(self.rows.frame, names), rows=len(self))
+        frame = self.engine.to_polars_lazy(self.engine.select(self.rows.frame, names), rows=len(self))
         yield from frame.collect_batches(chunk_size=BLOCK)
 
     def column(self, name: str) -> pl.Series:
@@ -205,7 +205,9 @@ class Asked(Shown):
             frame = self.engine.select(self.rows.frame, self.names) if in_order else self.rows.frame
             return self.engine.fingerprint(frame, self.names)
         others = [name for name in self.names if name not in stored.domains]
-        frame = self.engine.streamed(self.engine.select(self.rows.frame, others), rows=len(self)) if others else None
+        frame = (
+            self.engine.to_polars_lazy(self.engine.select(self.rows.frame, others), rows=len(self)) if others else None
+        )
         return stored.fingerprint(self.names, frame)
 
     def tally(self, name: str) -> pl.DataFrame:
@@ -228,13 +230,13 @@ class Asked(Shown):
         Never where they were listed, or follow from those of the input, which are here anyway.
         """
         lineage, engine = self.lineage, self.engine
-        if engine.local or self.memory() is not None or len(self) <= engine.most:
+        if engine.local or self.memory() is not None or len(self) <= engine.collect_limit:
             return False
         if lineage is not None:
             changed = lineage.changes_column(name)
             if name not in lineage.rewritten if changed else name in lineage.base.domains:
                 return False
-        return name not in self.counts.domains and self.different(name) > engine.most
+        return name not in self.counts.domains and self.different(name) > engine.collect_limit
 
     def different(self, name: str) -> int:
         """How many different values a column has, a missing one being one of them; they stay where the rows are."""
@@ -345,7 +347,7 @@ class Asked(Shown):
             return memory.select(names)
         wanted = [*names, RECORD] if self._has(RECORD) and RECORD not in names else list(names)
         frame = self.engine.select(self.rows.frame, wanted)
-        return self.engine.collect(self.engine.ordered(frame) if RECORD in wanted else frame).select(names)
+        return self.engine.collect(self.engine.sort_by_record(frame) if RECORD in wanted else frame).select(names)
 
     @property
     def large(self) -> bool:
@@ -355,7 +357,7 @@ class Asked(Shown):
         return self._beyond_room()
 
     def _beyond_room(self) -> bool:
-        return len(self) * len(self.engine.types(self.rows.frame)) > self.engine.room
+        return len(self) * len(self.engine.types(self.rows.frame)) > self.engine.resident_limit
 
     def _has(self, name: str) -> bool:
         return name in self.engine.types(self.rows.frame)

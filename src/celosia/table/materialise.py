@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.data.engines.engine import RECORD
-from celosia.data.engines.ordering import in_drawn_order
+from celosia.data.engines.record_order import sort_by_draw
 from celosia.data.engines.row_codes import KEY, fits_in_key, pack_codes
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Materialised:
 
         def batches(columns: list[str] | None, predicate: Any, most: int | None, _size: int | None) -> Iterator[Any]:
             names = self.table.names if columns is None else columns
-            for rows in in_drawn_order(self._placed(), len(self.table), stream):
+            for rows in sort_by_draw(self._placed(), len(self.table), stream):
                 for some in rows.iter_slices(WRITTEN):
                     cells = self._cells(some if most is None else some.head(most), names)
                     most = None if most is None else most - len(cells)
@@ -112,14 +112,14 @@ class Materialised:
         stored, base, engine = self.base.stored, self.base, self.table.engine
         if stored is None or not stored.covers(list(self.domains)):
             values = {name: domain.values for name, domain in self.domains.items()}
-            rows = engine.streamed(engine.keyed(base.rows.frame, values, others), rows=base.length)
+            rows = engine.to_polars_lazy(engine.pack_values(base.rows.frame, values, others), rows=base.length)
             yield from rows.collect_batches(chunk_size=READ, maintain_order=True)
             return
         keys = stored.keys(list(self.domains)).collect_batches(chunk_size=READ, maintain_order=True)
         if not others:
             yield from keys
             return
-        beside = engine.streamed(engine.select(base.rows.frame, others), rows=base.length)
+        beside = engine.to_polars_lazy(engine.select(base.rows.frame, others), rows=base.length)
         for key, cells in zip(keys, beside.collect_batches(chunk_size=READ, maintain_order=True), strict=True):
             yield cells.with_columns(key[KEY])
 

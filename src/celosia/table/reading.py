@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.classes import Rows
-from celosia.data.cleaning import cleaned
-from celosia.data.engines import engine_for, engine_named, installed
-from celosia.data.engines.engine import Engine, unsigned
-from celosia.data.frames import Around, library_of, taken
+from celosia.data.clean import clean_frame
+from celosia.data.engines import engine_for, engine_named, installed_engines
+from celosia.data.engines.engine import Engine, without_negative_zero
+from celosia.data.frames import FrameMetadata, library_of, unwrap_frame
 from celosia.data.memory import bytes_of
 from celosia.data.schema import Kind, Schema
 from celosia.errors import DataError
@@ -44,7 +44,7 @@ def read(
     "spark:local[2]"; unless given, it is that of a frame, and Polars or (above :data:`SMALL` cells) DuckDB for a file.
     ``memory`` is how much of it the engine may use, such as "2GB": a table that does not fit is run through, and DuckDB
     spills to disk. ``clean`` says what is cleaned before anything is counted, as
-    :func:`celosia.data.cleaning.cleaned` takes it: ``{"strip": [...], "same": {...}, "missing": {...}}``. An ``empty``
+    :func:`celosia.data.clean.clean_frame` takes it: ``{"strip": [...], "same": {...}, "missing": {...}}``. An ``empty``
     text is a value, or missing, as in a CSV file, which cannot distinguish them.
 
     >>> import polars as pl
@@ -56,13 +56,13 @@ def read(
         return source.with_schema(schema) if schema is not None else source
     facts = None
     origin = library_of(source)
-    around = Around()
+    around = FrameMetadata()
     limit = None if memory is None else bytes_of(memory)
     if origin == "file":
         chosen, frame, facts = _opened(source, engine, limit, {**({"query": query} if query else {}), **options})
         origin = "polars"
     else:
-        given, around = taken(source, origin)
+        given, around = unwrap_frame(source, origin)
         chosen = engine_named(engine or engine_for(given).name, limit)
         frame = chosen.accept(given)
     names = list(chosen.types(frame))
@@ -75,10 +75,10 @@ def read(
     _check_names(names)
     _check_types(chosen.types(frame))
     if clean:
-        frame = cleaned(frame, **clean)
+        frame = clean_frame(frame, **clean)
     if empty == "missing" and (facts is None or facts.type != "csv"):
         frame = _without_empty(frame)
-    rows = Rows.described(chosen, unsigned(frame), schema or Schema())
+    rows = Rows.described(chosen, without_negative_zero(frame), schema or Schema())
     return Table(rows, origin=origin, around=around, facts=facts, ordered=facts is None)
 
 
@@ -143,7 +143,12 @@ def _by_size(opened: Scan) -> Engine:
     """Polars; DuckDB, and a line that says so, for a file that may not fit into memory."""
     usual = engine_for(opened.frame)
     path = opened.facts.source
-    if usual.name != "polars" or path is None or opened.facts.type not in SCANNED or "duckdb" not in installed():
+    if (
+        usual.name != "polars"
+        or path is None
+        or opened.facts.type not in SCANNED
+        or "duckdb" not in installed_engines()
+    ):
         return usual
     cells = path.stat().st_size // CELL_BYTES
     if opened.facts.type == "parquet":  # packed, but it tells how many rows there are

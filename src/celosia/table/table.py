@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.classes import STAR, Lineage, Rows
 from celosia.classes.rows import all_missing, all_stars
-from celosia.data.engines.engine import RECORD, SUPPRESSED, Engine, as_text, unsigned
+from celosia.data.engines.engine import RECORD, SUPPRESSED, Engine, as_text, without_negative_zero
 from celosia.data.schema import Role, Schema
 from celosia.errors import DataError
 from celosia.show.blocks import Block, change_blocks, table_blocks
@@ -63,7 +63,7 @@ class Table(Verbs, Asked):
             self._check_column(name)
 
         def change(engine: Engine, frame: Any) -> Any:
-            return unsigned(engine.with_columns(frame, columns), columns)
+            return without_negative_zero(engine.with_columns(frame, columns), columns)
 
         changed = self._with(change(self.engine, self.rows.frame))._followed(
             self, lambda lineage: lineage.then(columns, change)
@@ -76,7 +76,7 @@ class Table(Verbs, Asked):
         import polars as pl
 
         table = self.identified()
-        new = unsigned(pl.DataFrame({name: pl.Series(name, values) for name, values in columns.items()}))
+        new = without_negative_zero(pl.DataFrame({name: pl.Series(name, values) for name, values in columns.items()}))
         if len(new) != len(table):
             raise DataError(f"{len(new)} values were given for {len(table)} records.")
         small = new.rename({name: f"__new__{name}" for name in new.columns}).with_columns(
@@ -102,7 +102,7 @@ class Table(Verbs, Asked):
             small = pl.concat([small, pl.DataFrame({name: [STAR], "label": [STAR]})], how="vertical_relaxed")
 
         def change(engine: Engine, frame: Any) -> Any:
-            return unsigned(engine.map(frame, name, small[name], small["label"]), [name])
+            return without_negative_zero(engine.map(frame, name, small[name], small["label"]), [name])
 
         mapped = table._with(change(self.engine, table.rows.frame))._rebound()
         mapped = mapped._followed(self, lambda lineage: lineage.then([name], change))
@@ -130,8 +130,8 @@ class Table(Verbs, Asked):
         def called(batch: pl.DataFrame) -> pl.DataFrame:
             return pl.DataFrame({name: function(batch)}, schema={name: becomes})
 
-        frame = self.engine.batched(table.rows.frame, inputs, {name: becomes}, called)
-        return table.reworked(unsigned(frame, [name]), [name])
+        frame = self.engine.map_batches(table.rows.frame, inputs, {name: becomes}, called)
+        return table.reworked(without_negative_zero(frame, [name]), [name])
 
     def reworked(self, frame: Any, names: Sequence[str]) -> Table:
         """The same records in a frame of their ids and cells, with new cells in these columns."""
@@ -286,7 +286,7 @@ class Table(Verbs, Asked):
 
     def fresh(self, frame: pl.DataFrame) -> Table:
         """A table of new rows under the same schema: no record of it belongs to a record of this one."""
-        new = self.engine.identify(self.engine.accept(unsigned(frame)))
+        new = self.engine.identify(self.engine.accept(without_negative_zero(frame)))
         bound = self.schema.keep(frame.columns).bind(self.engine.kinds(new))
         drawn = replace(self._with(new), rows=Rows(self.engine, new, bound), family=object(), ordered=False)
         return drawn._drawn(frame.columns)
@@ -295,7 +295,7 @@ class Table(Verbs, Asked):
         """The same table with what was asked of it done once, so that no measure has to do it again."""
         if self.large:
             return self
-        done = replace(self._again(self.engine.materialised(self.rows.frame)), lineage=self.lineage)
+        done = replace(self._again(self.engine.materialise(self.rows.frame)), lineage=self.lineage)
         counted = "counts" in self._cache and self.counts.is_asked
         left = {"polars"} if counted else {"polars", "counts", "classes"}
         done._cache.update({key: value for key, value in self._cache.items() if key not in left})
@@ -308,7 +308,7 @@ class Table(Verbs, Asked):
         """
         frame = self.engine.shuffle(self.rows.frame, stream, domains)
         if not self.large:
-            return self.arranged(self.engine.materialised(frame))
+            return self.arranged(self.engine.materialise(frame))
         done = self.arranged(frame)  # to count the rows would be to shuffle them
         if Materialised.of(self) is not None:
             # made again when the rows are asked for: until then, and after, it would take memory

@@ -13,7 +13,7 @@ from celosia.data.schema import Kind
 from celosia.errors import ParameterError, SchemaError, UnknownName
 from celosia.hierarchy import parse, plain, texts
 from celosia.hierarchy.dates import Dates
-from celosia.hierarchy.matching import matches
+from celosia.hierarchy.match import matches
 from celosia.hierarchy.values import Everything, Generalised, Interval, Mask, OneOf
 
 if TYPE_CHECKING:

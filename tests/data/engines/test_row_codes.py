@@ -90,7 +90,7 @@ def test_executors_know_a_person_by_the_first_record(stored):
 
 
 def test_more_persons_than_the_engine_lists_are_refused(stored, monkeypatch):
-    monkeypatch.setattr(type(stored.engine), "most", 2)
+    monkeypatch.setattr(type(stored.engine), "collect_limit", 2)
     with pytest.raises(DataError, match="more than 2 persons have several combinations"):
         stored.count(QUASI, person=True)
 
@@ -212,5 +212,5 @@ def test_parts_are_what_equal_cells_make(engine):
     made = engine_named(engine)
     frame = made.accept(pl.DataFrame({"a": [1, 2, 1, None, None], "b": [1, 2, 3, 4, 5]}))
     types = {"a": pl.Int64(), "b": pl.Int64()}
-    parts = made.in_parts(frame, ["a"], types, lambda part: part.group_by("a").agg(pl.col("b").sum()), rows=5)
+    parts = made.map_partitions(frame, ["a"], types, lambda part: part.group_by("a").agg(pl.col("b").sum()), rows=5)
     assert made.collect(parts).sort("a").rows() == [(None, 9), (1, 4), (2, 2)]

@@ -63,7 +63,7 @@ def test_only_the_blocks_that_partitions_cut_are_gathered_for_a_fingerprint(numb
     wanted = fingerprint(pl.scan_parquet(numbered))
     names = ["place", "text"]
     assert engine.fingerprint(frame, names) == wanted
-    assert engine.fingerprint(engine.ordered(frame).coalesce(1), names) == wanted
+    assert engine.fingerprint(engine.sort_by_record(frame).coalesce(1), names) == wanted
     assert len(gathered) == 1  # one partition has all blocks whole
     assert engine.fingerprint(frame.orderBy(frame.place.desc()), names) == wanted
     assert gathered[1:] == [ROWS]
@@ -141,13 +141,13 @@ import os, signal, sys
 from celosia.data.engines.spark import Spark
 from celosia.release.run import run
 
-write = Spark.streamed
+write = Spark.to_polars_lazy
 
-def streamed(self, frame, **more):
+def to_polars_lazy(self, frame, **more):
     write(self, frame, **more)
     os.kill(os.getpid(), signal.SIGKILL)
 
-Spark.streamed = streamed
+Spark.to_polars_lazy = to_polars_lazy
 run(sys.argv[1], engine="spark:local[1]")
 """
 POLICY = """

@@ -40,8 +40,8 @@ def test_a_function_of_batches_replaces_and_adds_columns(people):
     def double(batch: pl.DataFrame) -> pl.DataFrame:
         return batch.select(pay=pl.col("pay") * 2, name=pl.col(RECORD).cast(pl.String))
 
-    made = engine.batched(frame, ["pay", RECORD], {"pay": pl.Float64(), "name": pl.String()}, double)
-    found = engine.collect(engine.ordered(made))
+    made = engine.map_batches(frame, ["pay", RECORD], {"pay": pl.Float64(), "name": pl.String()}, double)
+    found = engine.collect(engine.sort_by_record(made))
     assert found["pay"].to_list() == [3.0, 5.0, None, 2.0, 4.0]
     assert found["name"].to_list() == ["0", "1", "2", "3", "4"]
     assert found["sex"].to_list() == PEOPLE["sex"].to_list()
@@ -59,7 +59,7 @@ def test_tallies_count_every_column_with_its_missing_values(people):
 def test_a_packed_histogram_counts_combinations_by_one_number(people):
     engine, frame = people
     domains = {"sex": Domain(pl.Series(["F", "M", None])), "age": Domain(pl.Series([30, 31, None]))}
-    found = engine.packed(frame, domains, weight="weight")
+    found = engine.count_by_key(frame, domains, weight="weight")
     # F 30 is 0 * 3 + 0, M missing 1 * 3 + 2, missing 31 2 * 3 + 1
     assert found.key.tolist() == [0, 5, 7]
     assert found.rows.tolist() == [3, 1, 1]
@@ -75,7 +75,7 @@ def test_a_packed_histogram_has_room_for_every_code(name, size):
     rows = pl.DataFrame({"number": [size - 2, None, 0, None], "text": ["b", "b", "a", "b"], "who": [1, 2, 3, 3]})
     domains = {"number": Domain(numbers), "text": Domain(pl.Series(["a", "b"]))}
     expected = [0, (size - 2) * 2 + 1, (size - 1) * 2 + 1]
-    found = engine.packed(engine.accept(rows), domains)
+    found = engine.count_by_key(engine.accept(rows), domains)
     assert found.key.tolist() == expected
     assert found.rows.tolist() == [1, 1, 2]
     stored = engine.encode(engine.accept(rows), domains, person="who").count(["number", "text"], person=True)
@@ -94,7 +94,7 @@ def test_a_frame_with_counts_stands_for_so_many_rows(people):
 def test_a_map_gives_missing_for_a_value_that_it_lacks(people):
     engine, frame = people
     values, labels = pl.Series(["F", None]), pl.Series(["woman", "unknown"])
-    found = engine.collect(engine.ordered(engine.map(frame, "sex", values, labels)))
+    found = engine.collect(engine.sort_by_record(engine.map(frame, "sex", values, labels)))
     assert found["sex"].to_list() == ["woman", None, "unknown", "woman", "woman"]
 
 

@@ -22,7 +22,7 @@ def test_failure_leaves_the_old_file_and_no_trace(tmp_path):
         draft.write_text("half")
         raise RuntimeError
 
-    with pytest.raises(RuntimeError), cio.replaced(target) as draft:
+    with pytest.raises(RuntimeError), cio.replace_file(target) as draft:
         fail(draft)
     assert target.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]

@@ -142,7 +142,7 @@ def test_postgresql(postgresql):
     with pytest.raises(DataError) as caught:
         cio.scan(postgresql, query="SELECT CAST(name AS integer) AS n FROM safe WHERE name = 'a'")
     assert '"a"' not in str(caught.value)
-    engine = database.connected(postgresql)
+    engine = database.create_engine(postgresql)
     with engine.begin() as connection:
         connection.execute(
             sa.text("CREATE FUNCTION empty_it() RETURNS integer AS 'DELETE FROM safe; SELECT 1' LANGUAGE sql")
@@ -163,25 +163,25 @@ def test_columns_are_described_without_reading_rows(tmp_path):
         connection.execute("CREATE TABLE People (Card TEXT, Age INT)")
         connection.execute("CREATE VIEW old AS SELECT Card FROM People WHERE Age > 60")
     asked = ["people", "OLD", "main.People", "absent", "other.people"]
-    found = database.described(f"sqlite:///{path}", asked)
+    found = database.table_columns(f"sqlite:///{path}", asked)
     assert found == {"people": ["Card", "Age"], "OLD": ["Card"], "main.People": ["Card", "Age"]}
     path = tmp_path / "described.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE People (Card TEXT, Age INT)")
         connection.execute("CREATE VIEW old AS SELECT Card FROM People WHERE Age > 60")
-    assert database.described(f"duckdb:///{path}", asked) == found
+    assert database.table_columns(f"duckdb:///{path}", asked) == found
 
 
 def test_columns_are_described_in_postgresql(postgresql):
     import sqlalchemy as sa
 
-    engine = database.connected(postgresql)
+    engine = database.create_engine(postgresql)
     with engine.begin() as connection:
         connection.execute(sa.text("CREATE SCHEMA IF NOT EXISTS desk"))
         connection.execute(sa.text('CREATE TABLE desk.described ("Card" text, age int)'))
         connection.execute(sa.text('CREATE VIEW desk.seen AS SELECT "Card" FROM desk.described'))
     engine.dispose()
-    found = database.described(postgresql, ["desk.described", "DESK.SEEN", "described"])
+    found = database.table_columns(postgresql, ["desk.described", "DESK.SEEN", "described"])
     assert found == {"desk.described": ["Card", "age"], "DESK.SEEN": ["Card"]}
     with pytest.raises(DataError, match="cannot be reached"):
-        database.described("postgresql://nobody:x@127.0.0.1:1/none", ["a"])
+        database.table_columns("postgresql://nobody:x@127.0.0.1:1/none", ["a"])

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from celosia.data.io.facts import MissingCode
-from celosia.data.io.labels import relabelled
+from celosia.data.io.labels import relabel
 
 STATUS = {1: "single", 2: "married", 3: "widowed", 9: "no answer"}
 
@@ -31,7 +31,7 @@ STATUS = {1: "single", 2: "married", 3: "widowed", 9: "no answer"}
 def test_by_hand(cells, codes, labels):
     kind = pl.String if any(isinstance(cell, str) for cell in cells) or not any(cells) else None
     column = pl.Series("m", cells, dtype=kind)
-    made, told = relabelled(column, STATUS)
+    made, told = relabel(column, STATUS)
     assert made.to_list() == codes
     assert told == labels
     assert made.name == "m"
@@ -39,19 +39,19 @@ def test_by_hand(cells, codes, labels):
 
 
 def test_a_label_with_a_comma_is_one_member():
-    _, told = relabelled(pl.Series(["{1, 2}"]), {1: "single, never married", 2: "other"})
+    _, told = relabel(pl.Series(["{1, 2}"]), {1: "single, never married", 2: "other"})
     assert told == {3: '{"single, never married", other}'}
 
 
 def test_codes_that_mean_missing_keep_their_labels():
     column = pl.Series([1, 1])
-    assert relabelled(column, STATUS, [MissingCode(8, 9)])[1] == {1: "single", 9: "no answer"}
-    assert relabelled(pl.Series(["*"]), STATUS, [MissingCode(9, 9)])[1] == {9: "no answer", 10: "*"}
+    assert relabel(column, STATUS, [MissingCode(8, 9)])[1] == {1: "single", 9: "no answer"}
+    assert relabel(pl.Series(["*"]), STATUS, [MissingCode(9, 9)])[1] == {9: "no answer", 10: "*"}
 
 
 def test_labels_of_texts_stay_with_the_texts_that_occur():
     column = pl.Series(["a", "*"])
-    made, told = relabelled(column, {"a": "Andorra", "b": "Brunei"})
+    made, told = relabel(column, {"a": "Andorra", "b": "Brunei"})
     assert made.to_list() == ["a", "*"]
     assert told == {"a": "Andorra"}
 
@@ -60,7 +60,7 @@ def test_labels_of_texts_stay_with_the_texts_that_occur():
 def test_every_cell_is_told_by_the_label_of_its_code(seed):
     rng = np.random.default_rng(seed)
     cells = rng.choice(["1", "2", "3", "9", "*", "{1, 3}", "[1-3)", "x"], 12).tolist()
-    codes, told = relabelled(pl.Series("m", cells), STATUS)
+    codes, told = relabel(pl.Series("m", cells), STATUS)
     shown = {"*": "*", "{1, 3}": "{single, widowed}", "[1-3)": "[1-3)", "x": "x"}
     expected = [STATUS[int(cell)] if cell.isdigit() else shown[cell] for cell in cells]
     assert [told[code] for code in codes.to_list()] == expected

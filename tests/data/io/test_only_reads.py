@@ -64,7 +64,7 @@ def duck(tmp_path: Path) -> str:
 def postgres(postgres_url: str) -> str:
     import sqlalchemy as sa
 
-    engine = database.connected(postgres_url)
+    engine = database.create_engine(postgres_url)
     with engine.begin() as connection:
         connection.execute(sa.text("DROP TABLE IF EXISTS people"))
     engine.dispose()

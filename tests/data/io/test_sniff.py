@@ -9,7 +9,7 @@ import io
 import numpy as np
 import pytest
 
-from celosia.data.io.text.sniff import SEPARATORS, decimal_of, dialect_of, encoding_of, opened, separator_of
+from celosia.data.io.text.sniff import SEPARATORS, decimal_of, dialect_of, encoding_of, open_bytes, separator_of
 from celosia.errors import DataError
 
 WORDS = ["Ana", "Eva, Luis", "a;b", "x|y", "", "12", "3,5", 'say "yes"', "two\nlines", "tab\there"]
@@ -94,7 +94,7 @@ def test_what_is_told_of_a_file(tmp_path, name):
     found = dialect_of(path, None, None, None, header=True)
     assert (found.encoding, found.separator, found.decimal) == ("utf-8-sig", mark, ",")
     assert found.columns == ("id", "a,b,c,d")
-    with opened(path) as file:
+    with open_bytes(path) as file:
         assert file.read() == data
     unnamed = dialect_of(path, None, None, ".", header=False)
     assert (unnamed.columns, unnamed.decimal) == (("column_1", "column_2"), ".")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from celosia.data.io.atomic import PART, replaced, settle, together
+from celosia.data.io.atomic import PART, finish_journal, replace_file, replace_files
 from celosia.errors import DataError, OutputError
 
 NAMES = ("a.csv", "b.json", "c.html")
@@ -23,12 +23,12 @@ from celosia.data.io import atomic
 
 def write(place):
     paths = {n: place / n for n in ("a.csv", "b.json", "c.html")}
-    with atomic.together(paths, place / ".release.json", {"b.json": 0o600}) as drafts:
+    with atomic.replace_files(paths, place / ".release.json", {"b.json": 0o600}) as drafts:
         for draft in drafts.values():
             draft.write_text("new")
 
 def settle(place):
-    atomic.settle(place / ".release.json")
+    atomic.finish_journal(place / ".release.json")
 
 def die_before(n):
     calls = 0
@@ -80,11 +80,11 @@ def test_a_writer_killed_at_any_moment(tmp_path):
     seen = []
     for n in range(1, last + 1):
         place = tmp_path / str(n)
-        settle(place / ".release.json")
+        finish_journal(place / ".release.json")
         assert len(contents(place)) == 1, f"killed before call {n}: a mixture"
         seen.append(contents(place).pop())
         assert not (place / ".release.json").exists()
-        with together({name: place / name for name in NAMES}, place / ".release.json") as drafts:
+        with replace_files({name: place / name for name in NAMES}, place / ".release.json") as drafts:
             for draft in drafts.values():
                 draft.write_text("later")
         assert sorted(p.name for p in place.iterdir()) == sorted(NAMES), "what was left over is swept"
@@ -102,7 +102,7 @@ def test_a_command_killed_while_it_finishes_the_release_of_another(tmp_path):
     last = lived("settle", tmp_path)
     assert last > 5
     for n in range(1, last + 1):
-        settle(tmp_path / str(n) / ".release.json")
+        finish_journal(tmp_path / str(n) / ".release.json")
         assert contents(tmp_path / str(n)) == {"new"}
 
 
@@ -143,11 +143,11 @@ def test_what_is_written_is_on_the_disk_before_it_has_its_name(tmp_path, monkeyp
             assert ("sync", events[i][1][0]) in events[:i], "the content comes before the name"
         assert ("sync", tmp_path.stat().st_ino) in events[renames[-1] :], "the names are synced after the last"
 
-    with replaced(tmp_path / "one.txt") as draft:
+    with replace_file(tmp_path / "one.txt") as draft:
         draft.write_text("x")
     check(1)
     events.clear()
-    with together({n: tmp_path / n for n in NAMES}, tmp_path / ".release.json") as drafts:
+    with replace_files({n: tmp_path / n for n in NAMES}, tmp_path / ".release.json") as drafts:
         for draft in drafts.values():
             draft.write_text("x")
     check(4)
@@ -167,20 +167,20 @@ def test_an_error_leaves_the_old_files_and_no_trace(tmp_path):
         draft.write_text("half")
         raise RuntimeError
 
-    with pytest.raises(RuntimeError), together(paths, tmp_path / "d" / ".release.json") as drafts:
+    with pytest.raises(RuntimeError), replace_files(paths, tmp_path / "d" / ".release.json") as drafts:
         fail(drafts["a.csv"])
     assert contents(tmp_path / "d") == {"old"}
     assert len(list((tmp_path / "d").iterdir())) == 3
     (tmp_path / "d" / "b.json").unlink()
     (tmp_path / "d" / "b.json").mkdir()
-    with pytest.raises(OutputError, match="is a directory"), together(paths, tmp_path / "d" / ".release.json"):
+    with pytest.raises(OutputError, match="is a directory"), replace_files(paths, tmp_path / "d" / ".release.json"):
         pass
     assert (tmp_path / "d" / "a.csv").read_text() == "old"
 
 
 def test_modes(tmp_path):
     paths = old_files(tmp_path / "d")
-    with together(paths, tmp_path / "d" / ".release.json", {"b.json": 0o600}) as drafts:
+    with replace_files(paths, tmp_path / "d" / ".release.json", {"b.json": 0o600}) as drafts:
         for draft in drafts.values():
             draft.write_text("new")
     assert stat.S_IMODE(paths["b.json"].stat().st_mode) == 0o600
@@ -189,13 +189,13 @@ def test_modes(tmp_path):
 
 def test_drafts_of_a_process_that_lives_are_left_alone(tmp_path):
     paths = {name: tmp_path / name for name in NAMES}
-    with together(paths, tmp_path / ".release.json") as first:
+    with replace_files(paths, tmp_path / ".release.json") as first:
         for draft in first.values():
             draft.write_text("first")
-        with together(paths, tmp_path / ".release.json") as second:
+        with replace_files(paths, tmp_path / ".release.json") as second:
             for draft in second.values():
                 draft.write_text("second")
-        with replaced(tmp_path / "a.csv") as draft:
+        with replace_file(tmp_path / "a.csv") as draft:
             draft.write_text("third")
         assert all(draft.exists() for draft in first.values())
     assert contents(tmp_path) == {"first"}
@@ -204,9 +204,9 @@ def test_drafts_of_a_process_that_lives_are_left_alone(tmp_path):
 
 def test_drafts_that_a_journal_names_are_left_alone(tmp_path):
     (tmp_path / ".release.json").write_text(json.dumps(pending(tmp_path)))
-    with replaced(tmp_path / "a.csv") as draft:
+    with replace_file(tmp_path / "a.csv") as draft:
         draft.write_text("another")
-    settle(tmp_path / ".release.json")
+    finish_journal(tmp_path / ".release.json")
     assert contents(tmp_path) == {"new"}
 
 
@@ -234,7 +234,7 @@ def test_a_journal_from_elsewhere_moves_nothing(tmp_path, changed):
         (place / ".release.json").write_text(content)
         before = sorted(p.name for p in place.iterdir())
         with pytest.raises(DataError, match="Remove it"):
-            settle(place / ".release.json")
+            finish_journal(place / ".release.json")
         assert sorted(p.name for p in place.iterdir()) == before
     assert (tmp_path / "victim.txt").read_text() == "mine"
 
@@ -248,7 +248,7 @@ def test_a_link_is_no_draft(tmp_path):
     entries[0]["inode"] = draft.lstat().st_ino
     (tmp_path / ".release.json").write_text(json.dumps(entries))
     with pytest.raises(DataError):
-        settle(tmp_path / ".release.json")
+        finish_journal(tmp_path / ".release.json")
 
 
 # Two processes write the same files again and again; the third looks after each journal, as a reader does.
@@ -260,10 +260,10 @@ place, word = Path(sys.argv[1]), sys.argv[2]
 names = ["a.csv", "b.json", *(["c.html"] if word == "one" else [])]
 for n in range(60):
     if word == "reader":
-        atomic.settle(place / ".release.json")
+        atomic.finish_journal(place / ".release.json")
         continue
     paths = {name: place / name for name in names}
-    with atomic.together(paths, place / ".release.json", stale=lambda: {place / "c.html"} - {*paths.values()}) as drafts:
+    with atomic.replace_files(paths, place / ".release.json", stale=lambda: {place / "c.html"} - {*paths.values()}) as drafts:
         for draft in drafts.values():
             draft.write_text(f"{word} {n}")
 """
@@ -282,7 +282,7 @@ def test_what_goes_with_the_old_files_goes_in_the_same_step(tmp_path):
     paths = old_files(tmp_path / "d")
     journal = tmp_path / "d" / ".release.json"
     gone = paths.pop("c.html")
-    with together(paths, journal, stale=lambda: [gone, tmp_path / "d" / "none"]) as drafts:
+    with replace_files(paths, journal, stale=lambda: [gone, tmp_path / "d" / "none"]) as drafts:
         for draft in drafts.values():
             draft.write_text("new")
         assert gone.read_text() == "old", "until the others are there"
@@ -295,10 +295,10 @@ def test_a_journal_removes_only_the_file_it_was_written_about(tmp_path):
     entries.append({"draft": None, "file": "mine.txt", "inode": (tmp_path / "mine.txt").stat().st_ino + 1})
     (tmp_path / ".release.json").write_text(json.dumps(entries))
     with pytest.raises(DataError, match="Remove it"):
-        settle(tmp_path / ".release.json")
+        finish_journal(tmp_path / ".release.json")
     (tmp_path / ".release.json").write_text(json.dumps(entries[1:]))
     with pytest.raises(DataError, match="Remove it"):
-        settle(tmp_path / ".release.json")
+        finish_journal(tmp_path / ".release.json")
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
@@ -306,7 +306,7 @@ def test_what_another_process_wrote_meanwhile_is_not_replaced(tmp_path):
     paths = {name: tmp_path / name for name in NAMES}
 
     def write(word: str, **how: bool) -> None:
-        with together(paths, tmp_path / ".release.json", **how) as drafts:
+        with replace_files(paths, tmp_path / ".release.json", **how) as drafts:
             for draft in drafts.values():
                 draft.write_text(word)
             if word == "second":

@@ -63,13 +63,13 @@ def experiment(name: str) -> Callable[..., dict[str, Any]]:
 
 def write_report(name: str, out: Path, html: str, report: Mapping[str, Any]) -> dict[str, str]:
     """Write the page and the numbers of an experiment, each whole or not at all, and give the paths."""
-    from celosia.data.io.atomic import replaced
+    from celosia.data.io.atomic import replace_file
 
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     texts = {"html": html, "json": json.dumps(report, indent=1)}
     files = {kind: out / f"{name}.{kind}" for kind in texts}
     for kind, path in files.items():
-        with replaced(path) as draft:
+        with replace_file(path) as draft:
             draft.write_text(texts[kind], encoding="utf-8")
     return {kind: str(path) for kind, path in files.items()}

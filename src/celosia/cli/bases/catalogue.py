@@ -47,13 +47,13 @@ def write_policy_schema(out: Path | None) -> None:
     """Write what an editor completes and checks a policy with, every installed part in it; print it without a file."""
     import json
 
-    from celosia.data.io.atomic import replaced
+    from celosia.data.io.atomic import replace_file
     from celosia.release.evidence.schemas import policy_schema
 
     if out is None:
         print_json(policy_schema())
         return
-    with replaced(out) as draft:
+    with replace_file(out) as draft:
         draft.write_text(json.dumps(policy_schema(), ensure_ascii=False) + "\n", encoding="utf-8")
     print_text(f"Written to {out}. An editor reads it where the first line of a policy is: #:schema ./{out.name}")
 

@@ -8,7 +8,7 @@ from typing import Any
 from celosia.classes import STAR
 from celosia.cli.bases.show import console, print_json
 from celosia.data.io.sources import is_url
-from celosia.data.io.statement import quoted
+from celosia.data.io.statement import quote_name
 from celosia.errors import DataError, InputError, ParameterError, SchemaError
 from celosia.parts import Model, SmallestCount, build, meets
 
@@ -27,9 +27,9 @@ def smallest_classes(
     WHERE NOT (COALESCE(CAST("age" AS VARCHAR(9)), '') = '*' AND EXISTS
     (SELECT 1 FROM person WHERE NOT (COALESCE(CAST("age" AS VARCHAR(9)), '') = '*'))) GROUP BY "age") AS classes
     """
-    keys = ", ".join(map(quoted, quasi))
-    stars = " AND ".join(f"COALESCE(CAST({quoted(name)} AS VARCHAR(9)), '') = '{STAR}'" for name in quasi)
-    hidden = " AND ".join([stars, *(f"{quoted(name)} IS NULL" for name in sensitive)])
+    keys = ", ".join(map(quote_name, quasi))
+    stars = " AND ".join(f"COALESCE(CAST({quote_name(name)} AS VARCHAR(9)), '') = '{STAR}'" for name in quasi)
+    hidden = " AND ".join([stars, *(f"{quote_name(name)} IS NULL" for name in sensitive)])
     others = f"EXISTS (SELECT 1 FROM {table} WHERE NOT ({stars}))"  # noqa: S608
 
     def smallest(counted: str) -> str:
@@ -41,13 +41,13 @@ def smallest_classes(
 
 
 def _distinct(name: str) -> str:
-    column = quoted(name)
+    column = quote_name(name)
     return f"COUNT(DISTINCT {column}) + MAX(CASE WHEN {column} IS NULL THEN 1 ELSE 0 END)"
 
 
 def _values(name: str) -> str:
     """Distinct values of a sensitive column; a missing one counts only where no other is in the class."""
-    column = quoted(name)
+    column = quote_name(name)
     return f"COUNT(DISTINCT {column}) + MIN(CASE WHEN {column} IS NULL THEN 1 ELSE 0 END)"
 
 
@@ -99,9 +99,9 @@ def _statement_names(model: Model, sensitive: Sequence[str]) -> list[str]:
 def _run(url: str, statement: str) -> int:
     """Return the number that a statement gives."""
     from celosia.data.io import scan
-    from celosia.data.io.filetypes import materialised
+    from celosia.data.io.filetypes import collect_frame
 
-    value = materialised(scan(url, query=statement).frame).item()
+    value = collect_frame(scan(url, query=statement).frame).item()
     if value is None:
         raise DataError("the table has no rows.")
     return int(value)

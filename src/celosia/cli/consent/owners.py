@@ -17,10 +17,10 @@ from celosia.cli.consent.application import Inferences, Store, consent_app, prin
 def init(store: Store = "consent.db", json: Json = False) -> None:
     """Create an empty store of choices; no other command creates one."""
     from celosia.consent.commands import init as make
-    from celosia.data.io.database import shown
+    from celosia.data.io.database import without_password
 
     make(store)
-    print_outcome(f"created the store of choices {shown(store)}", {"store": shown(store)}, json)
+    print_outcome(f"created the store of choices {without_password(store)}", {"store": without_password(store)}, json)
 
 
 @consent_app.command()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.consent.owners.ignored import refuse_strange
 from celosia.consent.owners.tables import STORE, tables
-from celosia.data.io.durable import PATIENCE, erased
+from celosia.data.io.durable import PATIENCE, truncate_log
 from celosia.errors import DataError, UnknownName
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ class Preferences:
             for table in (t.choices, t.changes, t.aliases, t.links, t.answered, t.owners):
                 connection.execute(table.delete().where(table.c.owner == owner))
             _note(connection, "deletion", by, "")
-        self._left = not erased(self._engine)
+        self._left = not truncate_log(self._engine)
         return not self._left
 
     # The audit trail.
@@ -342,7 +342,7 @@ class Preferences:
         with self._engine.execution_options(writing=True).begin() as connection:
             yield connection
         if self._left:
-            self._left = not erased(self._engine, waiting=False)
+            self._left = not truncate_log(self._engine, waiting=False)
 
     @property
     def engine(self) -> Engine:

@@ -39,7 +39,7 @@ def engine_named(name: str, memory: int | None = None) -> Engine:
     return engine
 
 
-def installed() -> tuple[str, ...]:
+def installed_engines() -> tuple[str, ...]:
     """The engines whose libraries are there."""
     return tuple(name for name, library in _NEEDED.items() if importlib.util.find_spec(library) is not None)
 

@@ -12,9 +12,9 @@ import duckdb
 import narwhals as nw
 import polars as pl
 
-from celosia.data.engines.engine import COLLECT_LIMIT, RECORD, Engine, consecutive
+from celosia.data.engines.engine import COLLECT_LIMIT, RECORD, Engine, is_consecutive
 from celosia.data.engines.row_codes import HIGHS, KEY, LOWS, ROWS, KeyCounts, pack_codes
-from celosia.data.io.statement import KEEP_JOIN_ORDER, quoted
+from celosia.data.io.statement import KEEP_JOIN_ORDER, quote_name
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
 
@@ -117,8 +117,8 @@ class DuckDB(Engine):
         if not self._foreign:
             source = f"celosia_{next(_names)}"
             self.connection.register(source, small.to_arrow())
-        same = " AND ".join(f"big.{quoted(name)} IS NOT DISTINCT FROM small.{quoted(name)}" for name in on)
-        added = "".join(f", small.{quoted(name)}" for name in small.columns if name not in on)
+        same = " AND ".join(f"big.{quote_name(name)} IS NOT DISTINCT FROM small.{quote_name(name)}" for name in on)
+        added = "".join(f", small.{quote_name(name)}" for name in small.columns if name not in on)
         how = "LEFT" if keep_unmatched else "INNER"
         # The name becomes a view of the connection, so that each join needs one of its own.
         view = f"celosia_{next(_names)}"
@@ -133,11 +133,11 @@ class DuckDB(Engine):
         """Run the query."""
         return pl.DataFrame(frame)
 
-    def streamed(self, frame: duckdb.DuckDBPyRelation, rows: int | None = None) -> pl.LazyFrame:
+    def to_polars_lazy(self, frame: duckdb.DuckDBPyRelation, rows: int | None = None) -> pl.LazyFrame:
         """In memory when the table is kept there, batch by batch otherwise."""
         from polars.io.plugins import register_io_source
 
-        if (self.rows(frame) if rows is None else rows) * len(frame.columns) <= self.room:
+        if (self.rows(frame) if rows is None else rows) * len(frame.columns) <= self.resident_limit:
             return self.collect(frame).lazy()
         schema = self.collect(frame.limit(0)).schema
         texts = [pl.col(name).cast(pl.String) for name, dtype in schema.items() if dtype in (pl.Categorical, pl.Enum)]
@@ -152,7 +152,7 @@ class DuckDB(Engine):
 
         return register_io_source(batches, schema=pl.Schema(shown))
 
-    def batched(
+    def map_batches(
         self,
         frame: duckdb.DuckDBPyRelation,
         inputs: Sequence[str],
@@ -164,9 +164,9 @@ class DuckDB(Engine):
             given = self.collect(self.select(frame, list(dict.fromkeys([RECORD, *inputs]))))
             results = function(given.select(inputs)).select(pl.all().name.prefix("__new__"))
             joined = self.attach(frame, given.select(RECORD).hstack(results), [RECORD])
-            return _replaced(joined, {name: quoted(f"__new__{name}") for name in outputs}, len(results.columns))
+            return _project(joined, {name: quote_name(f"__new__{name}") for name in outputs}, len(results.columns))
 
-        def called(rows: Any) -> Any:
+        def apply(rows: Any) -> Any:
             batch = pl.Series(rows).struct.unnest()
             return function(batch).select(*outputs).to_struct("made").to_arrow()
 
@@ -175,23 +175,23 @@ class DuckDB(Engine):
         fields = {each: _SQL_TYPES.get(type(dtype)) or types[each] for each, dtype in outputs.items()}
         self.connection.create_function(
             name,
-            called,
+            apply,
             [duckdb.struct_type({each: types[each] for each in inputs})],
             duckdb.struct_type(fields),
             type="arrow",
             null_handling="special",
         )
-        call = f"{name}(struct_pack({', '.join(f'{quoted(each)} := {quoted(each)}' for each in inputs)}))"
-        return _replaced(
-            frame.project(f"*, {call} AS __made__"), {each: f"__made__.{quoted(each)}" for each in outputs}, 1
+        call = f"{name}(struct_pack({', '.join(f'{quote_name(each)} := {quote_name(each)}' for each in inputs)}))"
+        return _project(
+            frame.project(f"*, {call} AS __made__"), {each: f"__made__.{quote_name(each)}" for each in outputs}, 1
         )
 
     def tallies(self, frame: duckdb.DuckDBPyRelation, names: Sequence[str]) -> dict[str, pl.DataFrame]:
         """In one pass over the rows."""
         if len(names) < 2 or ROWS in frame.columns:
             return super().tallies(frame, names)
-        keys = ", ".join(map(quoted, names))
-        sets = ", ".join(f"({quoted(name)})" for name in names)
+        keys = ", ".join(map(quote_name, names))
+        sets = ", ".join(f"({quote_name(name)})" for name in names)
         view = f"celosia_{next(_names)}"
         grouped = f"SELECT {keys}, grouping({keys}) AS __set__, count(*) AS {ROWS} FROM {view}"  # noqa: S608
         tallied = frame.query(view, f"{grouped} GROUP BY GROUPING SETS ({sets})")
@@ -202,12 +202,12 @@ class DuckDB(Engine):
             for i, name in enumerate(names)
         }
 
-    def coded(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
+    def replace_by_codes(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
         """By expressions for text with few values and for whole numbers without gaps, by joins for others."""
         places = {name: _place(name, values) for name, values in domains.items()}
         codes = {name: place for name, place in places.items() if place is not None}
-        coded = _replaced(frame, codes) if codes else frame
-        return super().coded(coded, {name: values for name, values in domains.items() if name not in codes})
+        coded = _project(frame, codes) if codes else frame
+        return super().replace_by_codes(coded, {name: values for name, values in domains.items() if name not in codes})
 
     def count(
         self,
@@ -240,12 +240,12 @@ class DuckDB(Engine):
             return {}
         return super().list_domains(frame, names, further, domains, orders, needed=needed)
 
-    def packed(
+    def count_by_key(
         self, frame: duckdb.DuckDBPyRelation, domains: Mapping[str, Domain], weight: str | None = None
     ) -> KeyCounts:
         """Grouped by the codes in as few bytes as each takes, which is faster than by one number of eight bytes."""
         if not domains or ROWS in frame.columns:
-            return super().packed(frame, domains, weight)
+            return super().count_by_key(frame, domains, weight)
         coded = nw.from_native(self._coded_rows(frame, domains, None, weight))
         parts = [name for name in (HIGHS, LOWS) if name in coded.columns]
         summed = [nw.len().alias(ROWS), *(nw.col(name).sum() for name in parts)]
@@ -254,15 +254,15 @@ class DuckDB(Engine):
         sums = counted.select(pl.Series(KEY, keys), pl.col(ROWS, *parts).cast(pl.Int64))
         return KeyCounts.of_sums(sums)
 
-    def narrowed(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
+    def shrink_text(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
         """Text as an enumeration, where there are few values."""
         types = dict(zip(frame.columns, frame.types, strict=True))
         small = {n: v for n, v in domains.items() if _enumerable(v) and str(types[n]) == "VARCHAR"}
-        return _replaced(frame, {n: f"{quoted(n)}::{_enumeration(v)}" for n, v in small.items()}) if small else frame
+        return _project(frame, {n: f"{quote_name(n)}::{_enumeration(v)}" for n, v in small.items()}) if small else frame
 
     def quantiles(self, frame: duckdb.DuckDBPyRelation, column: str, shares: Sequence[float]) -> list[float]:
         """Quantiles of one column in one pass."""
-        wanted = ", ".join(f"quantile_cont({quoted(column)}, {float(q)!r})" for q in shares)
+        wanted = ", ".join(f"quantile_cont({quote_name(column)}, {float(q)!r})" for q in shares)
         return [float(value) for value in frame.aggregate(wanted).fetchone() or ()]
 
     def write(self, frame: duckdb.DuckDBPyRelation, path: Path, **options: Any) -> None:
@@ -284,27 +284,22 @@ def exact_path(path: Path) -> str:
     return glob.escape(str(path.absolute()))
 
 
-def _replaced(frame: duckdb.DuckDBPyRelation, columns: Mapping[str, str], dropped: int = 0) -> duckdb.DuckDBPyRelation:
+def _project(frame: duckdb.DuckDBPyRelation, columns: Mapping[str, str], dropped: int = 0) -> duckdb.DuckDBPyRelation:
     """A relation with columns replaced by, or added from, SQL expressions, without its last so many columns."""
     kept = frame.columns[: len(frame.columns) - dropped]
-    shown = [f"{columns[name]} AS {quoted(name)}" if name in columns else quoted(name) for name in kept]
-    added = [f"{text} AS {quoted(name)}" for name, text in columns.items() if name not in kept]
+    shown = [f"{columns[name]} AS {quote_name(name)}" if name in columns else quote_name(name) for name in kept]
+    added = [f"{text} AS {quote_name(name)}" for name, text in columns.items() if name not in kept]
     return frame.project(", ".join([*shown, *added]))
-
-
-def _smallest(size: int) -> str:
-    """The smallest type that tells so many values apart."""
-    return next(name for bits, name in ((8, "UTINYINT"), (16, "USMALLINT"), (64, "BIGINT")) if size <= 1 << bits)
 
 
 def _place(name: str, values: pl.Series) -> str | None:
     """The place of the value of a column among those given, a missing one last, as SQL; None where a join serves."""
     if _enumerable(values) and len(values) <= LISTED:
-        place = f"list_position([{_listed(values)}], {quoted(name)}) - 1"
+        place = f"list_position([{_sql_list(values)}], {quote_name(name)}) - 1"
     elif _enumerable(values):
-        place = f"enum_code({quoted(name)}::{_enumeration(values)})::BIGINT"
-    elif values.dtype.is_signed_integer() and consecutive(values.drop_nulls()):
-        place = f"{quoted(name)}::BIGINT - ({int(values[0])})"
+        place = f"enum_code({quote_name(name)}::{_enumeration(values)})::BIGINT"
+    elif values.dtype.is_signed_integer() and is_consecutive(values.drop_nulls()):
+        place = f"{quote_name(name)}::BIGINT - ({int(values[0])})"
     else:
         return None
     return f"coalesce({place}, {len(values) - 1})"
@@ -316,8 +311,8 @@ def _enumerable(values: pl.Series) -> bool:
 
 def _enumeration(values: pl.Series) -> str:
     """The type of a column of text with these values."""
-    return f"ENUM({_listed(values)})"
+    return f"ENUM({_sql_list(values)})"
 
 
-def _listed(texts: pl.Series) -> str:
+def _sql_list(texts: pl.Series) -> str:
     return ", ".join("'" + text.replace("'", "''") + "'" for text in texts.drop_nulls())

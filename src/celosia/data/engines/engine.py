@@ -65,9 +65,9 @@ class Engine(ABC):
     """
 
     name: ClassVar[str]
-    most: ClassVar[int] = COLLECT_LIMIT
+    collect_limit: ClassVar[int] = COLLECT_LIMIT
     """Rows of a column that a part may bring into memory."""
-    memory_of: ClassVar[str] = "memory"
+    memory_name: ClassVar[str] = "memory"
     local: ClassVar[bool] = True
     """Whether the rows are on this machine, so that a method may bring whole columns into memory."""
 
@@ -105,14 +105,14 @@ class Engine(ABC):
         """The frame in memory, as Polars."""
 
     @abstractmethod
-    def streamed(self, frame: Any, rows: int | None = None) -> pl.LazyFrame:
+    def to_polars_lazy(self, frame: Any, rows: int | None = None) -> pl.LazyFrame:
         """The frame as a lazy Polars one, which can be run through without being in memory whole.
 
         ``rows`` is the number of its rows, where it is known: to count them may take as long as to compute them.
         """
 
     @abstractmethod
-    def batched(
+    def map_batches(
         self,
         frame: Any,
         inputs: Sequence[str],
@@ -156,7 +156,7 @@ class Engine(ABC):
         """New or replaced columns by expression."""
         return nw.from_native(frame).with_columns(**columns).to_native()
 
-    def resident(self, frame: Any) -> bool:  # noqa: ARG002
+    def is_resident(self, frame: Any) -> bool:  # noqa: ARG002
         """Whether the data are in memory already, so that columns may be encoded there."""
         return False
 
@@ -171,14 +171,14 @@ class Engine(ABC):
 
     def histogram(self, frame: Any, keys: Sequence[str], *, person: str | None = None) -> Any:
         """One row per combination of keys: how many rows, and persons. Missing is a value like any other."""
-        sums = [self.counted(frame).alias(ROWS)]
+        sums = [self.row_count(frame).alias(ROWS)]
         if person is not None:
             sums.append(nw.col(person).n_unique().alias(PERSONS))
         if not keys:
             return nw.from_native(frame).select(*sums).to_native()
         return nw.from_native(frame).group_by(*keys).agg(*sums).to_native()
 
-    def counted(self, frame: Any) -> nw.Expr:
+    def row_count(self, frame: Any) -> nw.Expr:
         """The number of rows that a frame, or each group of it, stands for."""
         return nw.col(ROWS).sum() if ROWS in self.types(frame) else nw.len()
 
@@ -235,14 +235,14 @@ class Engine(ABC):
             return self.encode(frame, domains, person=person, weight=weight).count(names, person=True, weight=True)
         if not fits_in_key(domains):
             return self._count_values(frame, names, orders, person, weight)
-        return self.packed(frame, domains, weight).histogram(domains)
+        return self.count_by_key(frame, domains, weight).histogram(domains)
 
     def encode(
         self, frame: Any, domains: Mapping[str, Domain], *, person: str | None = None, weight: str | None = None
     ) -> StoredCodes:
         """Write the codes of some columns once, with the person and the weight of each row."""
         coded = self._coded_rows(frame, domains, person, weight)
-        return StoredCodes(self, self.spilled(coded), domains, person is not None, weight is not None)
+        return StoredCodes(self, self.spill(coded), domains, person is not None, weight is not None)
 
     def _coded_rows(
         self,
@@ -257,8 +257,10 @@ class Engine(ABC):
         frame = frame if person is None else self.add_person(frame, person)
         frame = self.with_columns(frame, parts) if parts else frame
         own = dict.fromkeys([*domains, *([] if person is None else [PERSON]), *parts, *kept])
-        coded = self.coded(self.select(frame, list(own)), {name: domain.values for name, domain in domains.items()})
-        small = {name: nw.col(name).cast(_smallest(len(domain))) for name, domain in domains.items()}
+        coded = self.replace_by_codes(
+            self.select(frame, list(own)), {name: domain.values for name, domain in domains.items()}
+        )
+        small = {name: nw.col(name).cast(_code_type(len(domain))) for name, domain in domains.items()}
         return self.with_columns(coded, small) if small else coded
 
     def add_person(self, frame: Any, person: str) -> Any:
@@ -274,7 +276,7 @@ class Engine(ABC):
             keyed = nw.from_native(frame).with_columns(**{KEY: nw.lit(0, nw.Int64)}, **parts)
             keyed = keyed.select(KEY, *([] if person is None else [nw.col(person).alias(PERSON)]), *parts)
             return count_keys(self, keyed.to_native(), person=person is not None).of({})
-        summed = [self.counted(frame).alias(ROWS), *(nw.col(name).sum() for name in parts)]
+        summed = [self.row_count(frame).alias(ROWS), *(nw.col(name).sum() for name in parts)]
         frame = self.with_columns(frame, parts) if parts else frame
         grouped = nw.from_native(frame).group_by(*names).agg(*summed)
         counted = self.collect(grouped.to_native()).with_columns(pl.col(n).cast(pl.Int64) for n in (ROWS, *parts))
@@ -287,36 +289,36 @@ class Engine(ABC):
         pairs = PersonPairs.of(np.arange(len(rows)), columns[person].codes.astype(np.int64), rows, total)
         nobody, nothing = np.zeros(len(rows), dtype=np.int64), None if total is None else np.zeros_like(total)
         every = Histogram(columns, rows, nobody, nothing, pairs)
-        return every.filter(np.ones(len(rows), dtype=np.bool_)).sorted()
+        return every.filter(np.ones(len(rows), dtype=np.bool_)).sort()
 
-    def coded(self, frame: Any, domains: Domains) -> Any:
+    def replace_by_codes(self, frame: Any, domains: Domains) -> Any:
         """Columns replaced by the places of their values among those given, which hold all that occur."""
         for name, values in domains.items():
             places = pl.Series(range(len(values)), dtype=pl.Int64)
             frame = self.map(frame, name, values, places)
         return frame
 
-    def packed(self, frame: Any, domains: Mapping[str, Domain], weight: str | None = None) -> KeyCounts:
+    def count_by_key(self, frame: Any, domains: Mapping[str, Domain], weight: str | None = None) -> KeyCounts:
         """Count by one whole number ``KEY`` per combination; the combinations must fit in a key."""
         parts = {} if weight is None else weight_parts(weight)
         frame = self.with_columns(frame, parts) if parts else frame
         kept = [*parts, *([ROWS] if ROWS in self.types(frame) else [])]
         values = {name: domain.values for name, domain in domains.items()}
-        return count_keys(self, self.keyed(frame, values, kept), person=False)
+        return count_keys(self, self.pack_values(frame, values, kept), person=False)
 
-    def keyed(self, frame: Any, domains: Domains, kept: Sequence[str]) -> Any:
+    def pack_values(self, frame: Any, domains: Domains, kept: Sequence[str]) -> Any:
         """One whole number ``KEY`` for the values of each row in some columns, and other columns as they are."""
-        coded = self.coded(self.select(frame, list(dict.fromkeys([*domains, *kept]))), domains)
-        return self.keyed_codes(coded, domains, kept)
+        coded = self.replace_by_codes(self.select(frame, list(dict.fromkeys([*domains, *kept]))), domains)
+        return self.pack_codes(coded, domains, kept)
 
-    def keyed_codes(self, coded: Any, domains: Domains, kept: Sequence[str]) -> Any:
+    def pack_codes(self, coded: Any, domains: Domains, kept: Sequence[str]) -> Any:
         """The same for columns that are replaced by the places of their values already."""
         key = nw.lit(0, nw.Int64)
         for name, values in domains.items():
             key = key * len(values) + nw.col(name).cast(nw.Int64)
         return nw.from_native(coded).select(key.alias(KEY), *kept).to_native()
 
-    def in_parts(
+    def map_partitions(
         self,
         frame: Any,
         by: Sequence[str],  # noqa: ARG002
@@ -331,11 +333,11 @@ class Engine(ABC):
         """
         return self.accept(function(self.collect(frame)).select(*outputs).cast(pl.Schema(outputs)))
 
-    def spilled(self, frame: Any) -> Spilled:
+    def spill(self, frame: Any) -> SpilledRows:
         """Compute rows once and keep them on disk as long as the result is referenced."""
         folder = Path(tempfile.mkdtemp(prefix="spilled-", dir=spill_folder()))
         self.write(frame, folder / STORED)
-        return Spilled(self.scan(folder / STORED), folder)
+        return SpilledRows(self.scan(folder / STORED), folder)
 
     def map(self, frame: Any, column: str, values: pl.Series, labels: pl.Series) -> Any:
         """Replace values by labels through a join with the small table (values, labels); others become missing."""
@@ -346,12 +348,12 @@ class Engine(ABC):
 
     def sample(self, frame: Any, share: float, stream: Stream) -> Any:
         """Keep each record with the same probability, decided by its id alone."""
-        stream = stream.settled()
+        stream = stream.with_digest()
 
-        def drawn(batch: pl.DataFrame) -> pl.DataFrame:
+        def draw(batch: pl.DataFrame) -> pl.DataFrame:
             return pl.DataFrame({"__kept__": stream.uniform(batch[RECORD].to_numpy()) < share})
 
-        marked = self.batched(frame, [RECORD], {"__kept__": pl.Boolean()}, drawn)
+        marked = self.map_batches(frame, [RECORD], {"__kept__": pl.Boolean()}, draw)
         return nw.from_native(self.filter(marked, nw.col("__kept__"))).drop("__kept__").to_native()
 
     def shuffle(self, frame: Any, stream: Stream, domains: Domains | None = None) -> Any:
@@ -360,29 +362,31 @@ class Engine(ABC):
         They are sorted by a keyed function of the id that the engine is given batch by batch: nothing is collected.
         ``domains`` tells the values of some columns, so that codes can be moved instead of texts.
         """
-        sort = nw.from_native(self.drawn_order(self.narrowed(frame, domains or {}), stream)).sort(ORDER, RECORD)
+        sort = nw.from_native(self.add_shuffle_order(self.shrink_text(frame, domains or {}), stream)).sort(
+            ORDER, RECORD
+        )
         return sort.drop(ORDER).to_native()
 
-    def drawn_order(self, frame: Any, stream: Stream) -> Any:
+    def add_shuffle_order(self, frame: Any, stream: Stream) -> Any:
         """The frame with the place of each record in its shuffled order as column ``ORDER``."""
-        stream = stream.settled()
+        stream = stream.with_digest()
 
         def order(batch: pl.DataFrame) -> pl.DataFrame:
             words = stream.words(batch[RECORD].to_numpy())[:, 0] ^ np.uint64(1 << 63)  # signed, in the same order
             return pl.DataFrame({ORDER: words.view(np.int64)})
 
-        return self.batched(frame, [RECORD], {ORDER: pl.Int64()}, order)
+        return self.map_batches(frame, [RECORD], {ORDER: pl.Int64()}, order)
 
-    def narrowed(self, frame: Any, domains: Domains) -> Any:  # noqa: ARG002
+    def shrink_text(self, frame: Any, domains: Domains) -> Any:  # noqa: ARG002
         """The same frame, columns of text with few values in as little room as the engine can."""
         return frame
 
     def fingerprint(self, frame: Any, names: Sequence[str]) -> bytes:
         """A digest of some columns, rows in the order of their ids; the same on every engine."""
-        ordered = self.ordered(frame) if RECORD in self.types(frame) else frame
-        return fingerprint(self.streamed(self.select(ordered, names)))
+        ordered = self.sort_by_record(frame) if RECORD in self.types(frame) else frame
+        return fingerprint(self.to_polars_lazy(self.select(ordered, names)))
 
-    def by_block(self, frame: Any, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
+    def map_blocks(self, frame: Any, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
         """What a function makes of each block, the rows with the same number in ``block``: one is in memory at a time.
 
         The rows that it makes have their record ids; they come in any order.
@@ -401,21 +405,21 @@ class Engine(ABC):
         """The record ids in the order of the rows, as a numpy array."""
         return self.collect(self.select(frame, [RECORD]))[RECORD].to_numpy()
 
-    def ordered(self, frame: Any) -> Any:
+    def sort_by_record(self, frame: Any) -> Any:
         """The rows in the order of their record ids."""
         return nw.from_native(frame).sort(RECORD).to_native()
 
-    def materialised(self, frame: Any) -> Any:
+    def materialise(self, frame: Any) -> Any:
         """The frame with its rows computed once and kept in memory, when they are below the stated bound."""
         cells = self.rows(frame) * len(self.types(frame))
-        return self.accept(self.collect(frame)) if cells <= self.room else frame
+        return self.accept(self.collect(frame)) if cells <= self.resident_limit else frame
 
     @property
-    def room(self) -> int:
+    def resident_limit(self) -> int:
         """How many cells of a table are kept in memory."""
         return RESIDENT if self.memory is None else min(RESIDENT, self.memory // CELL_BYTES)
 
-    def bounded(self, frame: Any) -> pl.DataFrame:
+    def collect_bounded(self, frame: Any) -> pl.DataFrame:
         """Collect, or refuse when the result is larger than the stated bound."""
         self.check_bound(self.rows(frame) * len(self.types(frame)))
         return self.collect(frame)
@@ -430,7 +434,7 @@ class Engine(ABC):
 
 
 @dataclass(eq=False)
-class Spilled:
+class SpilledRows:
     """Rows on disk; their files are deleted with this object."""
 
     frame: Any
@@ -440,12 +444,12 @@ class Spilled:
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
-def _smallest(size: int) -> type[nw.Int8 | nw.Int16 | nw.Int32]:
+def _code_type(size: int) -> type[nw.Int8 | nw.Int16 | nw.Int32]:
     """The smallest type for so many codes that every engine has."""
     return nw.Int8 if size <= 1 << 7 else nw.Int16 if size <= 1 << 15 else nw.Int32
 
 
-def unsigned(frame: Any, names: Iterable[str] | None = None) -> Any:
+def without_negative_zero(frame: Any, names: Iterable[str] | None = None) -> Any:
     """A frame with 0.0 for -0.0, in these columns or in all: equal numbers must have one text, or a file parts them."""
     native = nw.from_native(frame)
     types = native.collect_schema()
@@ -462,7 +466,7 @@ def as_text(name: str, dtype: nw.dtypes.DType) -> nw.Expr:
     return text.str.replace_all(r"\.0$", "") if dtype.is_float() else text
 
 
-def consecutive(numbers: pl.Series) -> bool:
+def is_consecutive(numbers: pl.Series) -> bool:
     """Whether whole numbers follow one another without a gap."""
     return len(numbers) > 0 and numbers.is_sorted() and int(numbers[-1]) - int(numbers[0]) == len(numbers) - 1
 

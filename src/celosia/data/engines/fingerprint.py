@@ -55,7 +55,7 @@ def block_digest(block: pl.DataFrame | Mapping[str, pl.Series | Looked]) -> byte
     columns = block.to_dict() if isinstance(block, pl.DataFrame) else block
     digest = hashlib.sha256(json.dumps(list(columns)).encode())
     for column in columns.values():
-        for piece in _looked_up(*column) if isinstance(column, tuple) else _pieces(_digested(column)):
+        for piece in _encoded_pieces(*column) if isinstance(column, tuple) else _pieces(_digest_form(column)):
             digest.update(piece)
     return digest.digest()
 
@@ -78,16 +78,16 @@ def digests_in_order(batches: Iterable[pl.DataFrame], numbers: str, rows: int) -
             size = min((start // BLOCK + 1) * BLOCK, rows) - start
             if len(held) < size:
                 break
-            number, digest = _told_block(held.head(size), numbers, whole=start % BLOCK == 0)
+            number, digest = _number_and_digest(held.head(size), numbers, whole=start % BLOCK == 0)
             yield number, digest
             if number < 0:
                 return
             held = held.slice(size)
     if held is not None and len(held):
-        yield _told_block(held, numbers, whole=False)
+        yield _number_and_digest(held, numbers, whole=False)
 
 
-def _told_block(block: pl.DataFrame, numbers: str, *, whole: bool) -> tuple[int, bytes | None]:
+def _number_and_digest(block: pl.DataFrame, numbers: str, *, whole: bool) -> tuple[int, bytes | None]:
     """The number of a block, and its digest where all of it is there."""
     start = int(block[numbers][0])
     if not np.array_equal(block[numbers].to_numpy(), np.arange(start, start + len(block))):
@@ -100,7 +100,7 @@ def whole(digests: Sequence[bytes]) -> bytes:
     return digests[0] if len(digests) == 1 else hashlib.sha256(b"".join(digests)).digest()
 
 
-def _digested(column: pl.Series) -> pl.Series:
+def _digest_form(column: pl.Series) -> pl.Series:
     """The cells of a column as they are digested: numbers as 64-bit floats where that loses nothing, others as text."""
     dtype = column.dtype
     if dtype.is_integer() or dtype.is_float():
@@ -113,10 +113,10 @@ def _digested(column: pl.Series) -> pl.Series:
     return column.to_frame("cell").select(_digested_text("cell", dtype).cast(pl.String)).to_series()
 
 
-def _looked_up(codes: NDArray[np.int64], values: pl.Series) -> Iterator[bytes]:
+def _encoded_pieces(codes: NDArray[np.int64], values: pl.Series) -> Iterator[bytes]:
     """The bytes of a column that is given by codes: only the values that occur are looked at."""
     held = np.bincount(codes, minlength=len(values)) > 0
-    yield from _pieces(_digested(values.filter(pl.Series(held))), (np.cumsum(held) - 1)[codes])
+    yield from _pieces(_digest_form(values.filter(pl.Series(held))), (np.cumsum(held) - 1)[codes])
 
 
 def _pieces(cells: pl.Series, rows: NDArray[np.int64] | None = None) -> Iterator[bytes]:

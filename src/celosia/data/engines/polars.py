@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from celosia.data.engines.engine import ORDER, RECORD, Engine, consecutive
+from celosia.data.engines.engine import ORDER, RECORD, Engine, is_consecutive
 from celosia.data.engines.row_codes import PERSON
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ class Polars(Engine):
         """Run the query with the streaming engine."""
         return frame.collect(engine="streaming")
 
-    def streamed(self, frame: pl.LazyFrame, rows: int | None = None) -> pl.LazyFrame:  # noqa: ARG002
+    def to_polars_lazy(self, frame: pl.LazyFrame, rows: int | None = None) -> pl.LazyFrame:  # noqa: ARG002
         """It is one."""
         return frame
 
-    def batched(
+    def map_batches(
         self,
         frame: pl.LazyFrame,
         inputs: Sequence[str],
@@ -75,10 +75,10 @@ class Polars(Engine):
     ) -> pl.LazyFrame:
         """A function of a structure, which the streaming engine calls for each of its batches."""
 
-        def called(batch: pl.Series) -> pl.Series:
+        def apply(batch: pl.Series) -> pl.Series:
             return function(batch.struct.unnest()).select(*outputs).cast(pl.Schema(outputs)).to_struct(MADE)
 
-        results = pl.struct(inputs).map_batches(called, return_dtype=pl.Struct(dict(outputs)), is_elementwise=True)
+        results = pl.struct(inputs).map_batches(apply, return_dtype=pl.Struct(dict(outputs)), is_elementwise=True)
         wide = frame.with_columns(results.alias(MADE))
         return wide.with_columns(pl.col(MADE).struct.field(name) for name in outputs).drop(MADE)
 
@@ -91,14 +91,14 @@ class Polars(Engine):
     def map(self, frame: pl.LazyFrame, column: str, values: pl.Series, labels: pl.Series) -> pl.LazyFrame:
         """By an expression, which costs nothing where the column is not asked for."""
         dtype = frame.collect_schema()[column]
-        return frame.with_columns(_looked_up(column, dtype, values, labels))
+        return frame.with_columns(_lookup(column, dtype, values, labels))
 
-    def coded(self, frame: pl.LazyFrame, domains: Domains) -> pl.LazyFrame:
+    def replace_by_codes(self, frame: pl.LazyFrame, domains: Domains) -> pl.LazyFrame:
         """The same with the places of the values."""
         types = frame.collect_schema()
         return frame.with_columns(_place(name, types[name], values) for name, values in domains.items())
 
-    def narrowed(self, frame: pl.LazyFrame, domains: Domains) -> pl.LazyFrame:
+    def shrink_text(self, frame: pl.LazyFrame, domains: Domains) -> pl.LazyFrame:
         """Text as numbers of a dictionary."""
         types = frame.collect_schema()
         texts = {name: values for name, values in domains.items() if types[name] == pl.String}
@@ -106,18 +106,18 @@ class Polars(Engine):
 
     def shuffle(self, frame: pl.LazyFrame, stream: Stream, domains: Domains | None = None) -> pl.LazyFrame:
         """By one key, ties in the order of the records: a fifth of the time that two keys take."""
-        drawn: pl.LazyFrame = self.drawn_order(self.narrowed(frame, domains or {}), stream)
+        drawn: pl.LazyFrame = self.add_shuffle_order(self.shrink_text(frame, domains or {}), stream)
         return drawn.sort(ORDER, maintain_order=True).drop(ORDER)
 
     def polars_types(self, frame: pl.LazyFrame) -> dict[str, pl.DataType]:
         """As the plan tells them."""
         return dict(frame.collect_schema())
 
-    def resident(self, frame: pl.LazyFrame) -> bool:
+    def is_resident(self, frame: pl.LazyFrame) -> bool:
         """A plan that scans no file."""
         return "SCAN [" not in frame.explain(optimized=False)
 
-    def bounded(self, frame: pl.LazyFrame) -> pl.DataFrame:
+    def collect_bounded(self, frame: pl.LazyFrame) -> pl.DataFrame:
         """Collect once: a grouping is in memory as soon as its rows can be counted."""
         collected = self.collect(frame)
         self.check_bound(collected.height * collected.width)
@@ -142,14 +142,14 @@ def _place(name: str, dtype: pl.DataType, values: pl.Series) -> pl.Expr:
     present = values.drop_nulls()
     if dtype == pl.String:
         place = pl.col(name).cast(pl.Enum(present)).to_physical().cast(pl.Int64)
-    elif dtype.is_signed_integer() and consecutive(present):
+    elif dtype.is_signed_integer() and is_consecutive(present):
         place = pl.col(name).cast(pl.Int64) - int(present[0])
     else:
-        return _looked_up(name, dtype, values, pl.Series(range(len(values)), dtype=pl.Int64))
+        return _lookup(name, dtype, values, pl.Series(range(len(values)), dtype=pl.Int64))
     return place if len(present) == len(values) else place.fill_null(len(present))
 
 
-def _looked_up(name: str, dtype: pl.DataType, values: pl.Series, results: pl.Series) -> pl.Expr:
+def _lookup(name: str, dtype: pl.DataType, values: pl.Series, results: pl.Series) -> pl.Expr:
     """What stands beside the value of a column in a small table: batch by batch, or Polars would hold all rows."""
     missing = values.is_null().arg_max() if values.null_count() else None
     present = values.filter(values.is_not_null())
@@ -159,7 +159,7 @@ def _looked_up(name: str, dtype: pl.DataType, values: pl.Series, results: pl.Ser
     dictionary = pl.Enum(present) if text else None
     present = present if text else present.cast(dtype if dtype not in (pl.Categorical, pl.Enum) else pl.String)
 
-    def called(batch: pl.Series) -> pl.Series:
+    def apply(batch: pl.Series) -> pl.Series:
         if dictionary is not None:
             place = places.gather(batch.cast(dictionary, strict=False).to_physical())
         else:
@@ -169,4 +169,4 @@ def _looked_up(name: str, dtype: pl.DataType, values: pl.Series, results: pl.Ser
             place = place.zip_with(batch.is_not_null(), pl.Series([missing], dtype=pl.UInt32))
         return results.gather(place)
 
-    return pl.col(name).map_batches(called, return_dtype=results.dtype, is_elementwise=True)
+    return pl.col(name).map_batches(apply, return_dtype=results.dtype, is_elementwise=True)

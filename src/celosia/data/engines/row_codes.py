@@ -18,13 +18,13 @@ import polars as pl
 from celosia.data.engines.fingerprint import BLOCK, block_digest, whole
 from celosia.errors import DataError
 from celosia.histogram import Domain, Encoded, Histogram, PersonPairs, count_persons, encode, pack
+from celosia.histogram.combinations import KEYS
 from celosia.histogram.fixed_point import HIGH, LARGEST, LOW, means, split, sums
-from celosia.histogram.grouping import KEYS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from celosia.data.engines.engine import Engine, Spilled
+    from celosia.data.engines.engine import Engine, SpilledRows
 
     Ints = NDArray[np.int64]
     Domains = Mapping[str, Domain]
@@ -146,13 +146,13 @@ class MemoryCodes:
         wanted = tuple(names)
         if wanted not in self._groups:
             key = self.key(wanted)
-            self._groups[wanted] = _tally(key) if _few(key) else _group_by(key)
+            self._groups[wanted] = _tally(key) if _is_small(key) else _group_by(key)
         return self._groups[wanted]
 
     def place(self, names: Sequence[str]) -> Ints:
         """Return the entry of each chosen row in the histogram of these columns."""
         groups, key = self.groups(names).key, self.key(names)
-        if not _few(key):
+        if not _is_small(key):
             return np.searchsorted(groups, key)
         number = np.zeros(int(key.max(initial=-1)) + 1, dtype=np.int64)
         number[groups] = np.arange(len(groups))
@@ -167,7 +167,7 @@ class MemoryCodes:
         return values if self.chosen is None else values[self.chosen]
 
 
-def _few(key: Ints) -> bool:
+def _is_small(key: Ints) -> bool:
     return int(key.max(initial=0)) < max(_FEW, len(key))
 
 
@@ -203,7 +203,7 @@ class StoredCodes:
     """
 
     engine: Engine
-    spilled: Spilled
+    spilled: SpilledRows
     domains: Domains
     person: bool
     weight: bool
@@ -232,7 +232,7 @@ class StoredCodes:
         if fits_in_key(domains) and person and listed is None and self._few_enough_to_sort:
             return self._sort_rows(names, kept).histogram(domains)
         if fits_in_key(domains):
-            keyed = self._keyed(names, kept, listed)
+            keyed = self._with_key(names, kept, listed)
             return count_keys(self.engine, keyed, person=person, person_keys=listed).histogram(domains)
         entries = self.engine.collect(nw.from_native(self.frame).select(*names).unique().to_native()).sort(names)
         numbered = entries.with_row_index(KEY).with_columns(pl.col(KEY).cast(pl.Int64))
@@ -290,7 +290,7 @@ class StoredCodes:
             ):
                 yield block, further.to_dict()
 
-    def _keyed(self, names: Sequence[str], kept: Sequence[str], person_keys: frozenset[str] | None) -> Any:
+    def _with_key(self, names: Sequence[str], kept: Sequence[str], person_keys: frozenset[str] | None) -> Any:
         """One number per row for its codes in some columns, and for those in ``person_keys`` too."""
         columns = {KEY: names} | ({} if person_keys is None else {_KEYS: [n for n in names if n in person_keys]})
         return (
@@ -325,7 +325,7 @@ class KeyCounts:
     def of_rows(cls, rows: pl.DataFrame) -> KeyCounts:
         """Count rows in memory by key and person."""
         key, parts = _ints(rows[KEY]), _parts(rows)
-        if _few(key):
+        if _is_small(key):
             count = np.bincount(key)
             present = np.flatnonzero(count)
             place, count = (np.cumsum(count > 0) - 1)[key], count[present]
@@ -358,16 +358,16 @@ def _numbers(persons: pl.Series) -> Ints:
 def count_keys(engine: Engine, keyed: Any, *, person: bool, person_keys: frozenset[str] | None = None) -> KeyCounts:
     """Count rows by their key (``KEY``), and persons (``PERSON``) where there are some."""
     parts = [name for name in (HIGHS, LOWS) if name in engine.types(keyed)]
-    summed = [engine.counted(keyed).alias(ROWS), *(nw.col(name).sum() for name in parts)]
+    summed = [engine.row_count(keyed).alias(ROWS), *(nw.col(name).sum() for name in parts)]
     frame = nw.from_native(keyed)
     if not person:
         return KeyCounts.of_sums(_collect(engine, frame.group_by(KEY).agg(*summed)))
     by = KEY if person_keys is None else _KEYS
     spread = frame.group_by(PERSON).agg(low=nw.col(by).min(), high=nw.col(by).max(), *summed)  # noqa: B026
-    stored = engine.spilled(spread.to_native())  # read twice, and as long as the number of persons
+    stored = engine.spill(spread.to_native())  # read twice, and as long as the number of persons
     spread = nw.from_native(stored.frame)
     several = engine.collect(
-        spread.filter(nw.col("low") < nw.col("high")).select(PERSON).head(engine.most + 1).to_native()
+        spread.filter(nw.col("low") < nw.col("high")).select(PERSON).head(engine.collect_limit + 1).to_native()
     )
     refuse_many(engine, len(several))
     pairs = pl.DataFrame(schema=dict.fromkeys([KEY, _LISTED, ROWS, *parts], pl.Int64))
@@ -438,11 +438,11 @@ def _parts(frame: pl.DataFrame) -> Ints | None:
 
 def refuse_many(engine: Engine, persons: int) -> None:
     """Raise if more persons have several combinations than an engine lists."""
-    if persons > engine.most:
+    if persons > engine.collect_limit:
         raise DataError(
-            f"more than {engine.most} persons have several combinations of the quasi-identifiers, and {engine.name} "
-            "lists no more. Use coarser quasi-identifiers (recode), columns that stay the same for a person, or "
-            "another engine."
+            f"more than {engine.collect_limit} persons have several combinations of the quasi-identifiers, and "
+            f"{engine.name} lists no more. Use coarser quasi-identifiers (recode), columns that stay the same "
+            "for a person, or another engine."
         )
 
 

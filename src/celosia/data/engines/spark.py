@@ -18,7 +18,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
-from celosia.data.engines.engine import ORDER, RECORD, Engine, Spilled
+from celosia.data.engines.engine import ORDER, RECORD, Engine, SpilledRows
 from celosia.data.engines.fingerprint import BLOCK, block_digest, digests_in_order, whole
 from celosia.data.engines.row_codes import NO_PERSON, PERSON, ROWS, StoredCodes
 from celosia.data.engines.spark_session import session
@@ -43,8 +43,8 @@ class Spark(Engine):
 
     name: ClassVar[str] = "spark"
     local: ClassVar[bool] = False
-    most: ClassVar[int] = 1_000_000
-    memory_of: ClassVar[str] = "the memory of the driver"
+    collect_limit: ClassVar[int] = 1_000_000
+    memory_name: ClassVar[str] = "the memory of the driver"
 
     def __init__(self, master: str | None = None, memory: int | None = None) -> None:
         super().__init__(memory)
@@ -63,7 +63,7 @@ class Spark(Engine):
         if path is None or facts.type != "parquet":
             return None
         types = frame.collect_schema()
-        return self.scan(path) if all(_stored(dtype) == dtype for dtype in types.values()) else None
+        return self.scan(path) if all(_spark_type(dtype) == dtype for dtype in types.values()) else None
 
     def accept(self, frame: Any) -> Any:
         """Take over a Spark frame as it is; a lazy one through a file, others through Arrow."""
@@ -75,7 +75,7 @@ class Spark(Engine):
             _storable(frame).sink_parquet(path)
             return self.scan(path)
         polars = frame if isinstance(frame, pl.DataFrame) else nw.from_native(frame, eager_only=True).to_polars()
-        return _sent(running, _storable(polars.lazy()).collect())
+        return _create_frame(running, _storable(polars.lazy()).collect())
 
     def identify(self, frame: Any) -> Any:
         """Add the row number: its place in its partition after the rows of the partitions before."""
@@ -91,9 +91,9 @@ class Spark(Engine):
     def attach(self, frame: Any, small: pl.DataFrame, on: Sequence[str], *, keep_unmatched: bool = True) -> Any:
         """Null-safe join with a Polars frame that every executor gets a copy of."""
         keys = {name: f"__key{i}__" for i, name in enumerate(on)}
-        other = F.broadcast(_sent(frame.sparkSession, _storable(small.lazy().rename(keys)).collect()))
+        other = F.broadcast(_create_frame(frame.sparkSession, _storable(small.lazy().rename(keys)).collect()))
         same = [
-            frame[_quoted(name)].eqNullSafe(other[key].cast(frame.schema[name].dataType)) for name, key in keys.items()
+            frame[_quote(name)].eqNullSafe(other[key].cast(frame.schema[name].dataType)) for name, key in keys.items()
         ]
         how = "left" if keep_unmatched else ("leftsemi" if len(small.columns) == len(on) else "inner")
         joined = frame.join(other, same, how)
@@ -106,7 +106,7 @@ class Spark(Engine):
         assert isinstance(collected, pl.DataFrame)
         return collected
 
-    def streamed(self, frame: Any, rows: int | None = None) -> pl.LazyFrame:  # noqa: ARG002
+    def to_polars_lazy(self, frame: Any, rows: int | None = None) -> pl.LazyFrame:  # noqa: ARG002
         """By files that the executors write, one after the other in the order of the partitions."""
         folder = _spill()
         with _without_cells():
@@ -123,17 +123,17 @@ class Spark(Engine):
 
         A sort would compute the rows twice, the first time to find the ranges.
         """
-        drawn = self.drawn_order(frame, stream)
+        drawn = self.add_shuffle_order(frame, stream)
         parts = int(drawn.sparkSession.conf.get("spark.sql.shuffle.partitions"))
         share = F.col(ORDER).cast("double") / F.lit(2.0**64) + F.lit(0.5)
         part = F.least(F.floor(share * F.lit(parts)), F.lit(parts - 1)).cast("int")
         return drawn.repartitionById(parts, part).sortWithinPartitions(ORDER, RECORD).drop(ORDER)
 
-    def materialised(self, frame: Any) -> Any:
+    def materialise(self, frame: Any) -> Any:
         """As it is: what is asked of it is computed where the rows are, from the files that they come from."""
         return frame
 
-    def batched(
+    def map_batches(
         self,
         frame: Any,
         inputs: Sequence[str],
@@ -142,17 +142,17 @@ class Spark(Engine):
     ) -> Any:
         """A function that the executors call with Arrow arrays."""
 
-        def called(*columns: pa.Array) -> pa.Array:
+        def apply(*columns: pa.Array) -> pa.Array:
             batch = pl.DataFrame({name: pl.Series(cells) for name, cells in zip(inputs, columns, strict=True)})
             table = _arrow(function(batch).select(*outputs).cast(pl.Schema(outputs)))
             return table.to_struct_array().combine_chunks() if len(table) else pa.array([], table.schema.struct_type)
 
         with _without_cells():
-            call = F.arrow_udf(called, _types(outputs))(*(F.col(_quoted(name)) for name in inputs))
+            call = F.arrow_udf(apply, _types(outputs))(*(F.col(_quote(name)) for name in inputs))
         wide = frame.withColumn(MADE, call)
         return wide.withColumns({name: wide[MADE][name] for name in outputs}).drop(MADE)
 
-    def in_parts(
+    def map_partitions(
         self,
         frame: Any,
         by: Sequence[str],
@@ -162,7 +162,7 @@ class Spark(Engine):
     ) -> Any:
         """The executors call it, for a partition at a time."""
 
-        def called(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             part = [pl.DataFrame(batch) for batch in batches]
             if part:
                 rows_of_part = function(pl.concat(part)).select(*outputs).cast(pl.Schema(outputs))
@@ -170,16 +170,16 @@ class Spark(Engine):
 
         if by:
             parts = max(int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions")), -(-rows // PART))
-            frame = frame.repartition(parts, *(F.col(_quoted(name)) for name in by))
+            frame = frame.repartition(parts, *(F.col(_quote(name)) for name in by))
         with _without_cells():
-            return frame.mapInArrow(called, _types(outputs))
+            return frame.mapInArrow(apply, _types(outputs))
 
-    def spilled(self, frame: Any) -> Spilled:
+    def spill(self, frame: Any) -> SpilledRows:
         """In files that the executors write and read."""
         folder = _spill()
         with _without_cells():
             frame.write.parquet(folder.absolute().as_uri())
-            return Spilled(_read_parquet(frame.sparkSession, folder), folder)
+            return SpilledRows(_read_parquet(frame.sparkSession, folder), folder)
 
     def stores_codes(self, person: str | None) -> bool:
         """For persons alone: rows without them are counted once."""
@@ -198,8 +198,8 @@ class Spark(Engine):
             first = pl.when(pl.col(PERSON).is_not_null()).then(pl.col(RECORD).min().over(PERSON)).otherwise(NO_PERSON)
             return part.with_columns(first.alias(PERSON))
 
-        numbered = self.in_parts(coded, [PERSON], types, with_first, self.rows(frame))
-        return StoredCodes(self, self.spilled(numbered), domains, person=True, weight=weight is not None)
+        numbered = self.map_partitions(coded, [PERSON], types, with_first, self.rows(frame))
+        return StoredCodes(self, self.spill(numbered), domains, person=True, weight=weight is not None)
 
     def fingerprint(self, frame: Any, names: Sequence[str]) -> bytes:
         """Block by block where the rows are; only the digests of the blocks come here.
@@ -212,8 +212,8 @@ class Spark(Engine):
         if last[1] == 0:
             return block_digest(self.collect(self.select(frame, names)))
         if last[0] + 1 != last[1]:  # some records are gone: the others close up
-            numbered = self.identify(self.ordered(numbered).drop(RECORD))
-        cells = numbered.select(RECORD, *(F.col(_quoted(name)) for name in names))
+            numbered = self.identify(self.sort_by_record(numbered).drop(RECORD))
+        cells = numbered.select(RECORD, *(F.col(_quote(name)) for name in names))
         digests = self._digests_in_order(cells, last[1])
         whole_blocks = digests.filter(pl.col("digest").is_not_null() & (digests["block"] >= 0).all())
         blocks = -(-last[1] // BLOCK)
@@ -226,47 +226,47 @@ class Spark(Engine):
     def _digests_in_order(self, cells: Any, rows: int) -> pl.DataFrame:
         """The blocks of each partition, with the digests of those that are whole."""
 
-        def called(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             some = (pl.DataFrame(batch) for batch in batches)
             for block, digest in digests_in_order(some, RECORD, rows):
                 yield pa.record_batch([pa.array([block]), pa.array([digest], pa.binary())], ["block", "digest"])
 
         with _without_cells():
-            return self.collect(cells.mapInArrow(called, "block long, digest binary"))
+            return self.collect(cells.mapInArrow(apply, "block long, digest binary"))
 
     def _digests_gathered(self, cells: Any, names: Sequence[str]) -> pl.DataFrame:
         """The digests of blocks, the rows of each brought together."""
 
-        def called(rows: pa.Table) -> pa.Table:
+        def apply(rows: pa.Table) -> pa.Table:
             block = pl.DataFrame(rows).sort(RECORD)
             digest = block_digest(block.select(*names))
             return pa.table({"block": [block[RECORD][0] // BLOCK], "digest": [digest]})
 
         with _without_cells():
             blocks = cells.groupBy(F.floor(F.col(RECORD) / BLOCK))
-            return self.collect(blocks.applyInArrow(called, "block long, digest binary"))
+            return self.collect(blocks.applyInArrow(apply, "block long, digest binary"))
 
-    def by_block(self, frame: Any, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
+    def map_blocks(self, frame: Any, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
         """Several blocks at a time, where they are; the smallest one tells the types of what is made."""
         sizes = self.collect(self.histogram(frame, [block])).sort(ROWS, block)
         if not len(sizes):
             return frame.drop(block)
         types = work(self.collect(self.filter(frame, nw.col(block) == sizes[block][0]))).schema
 
-        def called(rows: pa.Table) -> pa.Table:
+        def apply(rows: pa.Table) -> pa.Table:
             return _arrow(_storable(work(pl.DataFrame(rows)).cast(types).lazy()).collect())
 
         with _without_cells():
-            return frame.groupBy(block).applyInArrow(called, _types(types)).localCheckpoint()
+            return frame.groupBy(block).applyInArrow(apply, _types(types)).localCheckpoint()
 
     def quantiles(self, frame: Any, column: str, shares: Sequence[float]) -> list[float]:
         """Exact quantiles of one column in one pass."""
-        wanted = F.percentile(_quoted(column), F.array(*(F.lit(float(q)) for q in shares)))
+        wanted = F.percentile(_quote(column), F.array(*(F.lit(float(q)) for q in shares)))
         return [float(value) for value in self.collect(frame.select(wanted.alias("found")))["found"][0]]
 
     def write(self, frame: Any, path: Path, **options: Any) -> None:
         """Write one file by streaming what the executors wrote; the caller gives a temporary path."""
-        lazy = self.streamed(frame)
+        lazy = self.to_polars_lazy(frame)
         if path.suffix.lower() in {".parquet", ".pq"}:
             lazy.sink_parquet(path)
         else:
@@ -278,7 +278,7 @@ def is_spark(frame: Any) -> bool:
     return type(frame).__module__.startswith("pyspark.sql")
 
 
-def _sent(running: Any, small: pl.DataFrame) -> Any:
+def _create_frame(running: Any, small: pl.DataFrame) -> Any:
     with _without_cells():  # a server tells no types of a table without rows
         return running.createDataFrame(_arrow(small), schema=None if len(small) else _types(small.schema))
 
@@ -290,7 +290,7 @@ def _arrow(frame: pl.DataFrame) -> pa.Table:
     return table.cast(pa.schema(plain))
 
 
-def _stored(dtype: pl.DataType) -> pl.DataType:
+def _spark_type(dtype: pl.DataType) -> pl.DataType:
     """The type in which Spark keeps a column: it has no unsigned numbers, no lists of values and no nanoseconds."""
     if dtype == pl.UInt64:
         return pl.Decimal(20, 0)
@@ -305,7 +305,7 @@ def _stored(dtype: pl.DataType) -> pl.DataType:
 
 def _storable(frame: pl.LazyFrame) -> pl.LazyFrame:
     types = frame.collect_schema()
-    return frame.with_columns(pl.col(n).cast(_stored(t)) for n, t in types.items() if _stored(t) != t)
+    return frame.with_columns(pl.col(n).cast(_spark_type(t)) for n, t in types.items() if _spark_type(t) != t)
 
 
 def _types(types: Mapping[str, pl.DataType]) -> Any:
@@ -315,7 +315,7 @@ def _types(types: Mapping[str, pl.DataType]) -> Any:
     return from_arrow_schema(_arrow(_storable(pl.LazyFrame(schema=dict(types))).collect()).schema)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -336,10 +336,10 @@ def _without_cells() -> Iterator[None]:
             warnings.simplefilter("ignore")
             yield
     except (PySparkException, Py4JError) as error:
-        raise DataError(f"Spark could not do that: {_what(error)}") from None
+        raise DataError(f"Spark could not do that: {_reason(error)}") from None
 
 
-def _what(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if "maxResultSize" in str(error):
         return (
             "the result is larger than spark.driver.maxResultSize, and a table is not brought to the driver. Use "

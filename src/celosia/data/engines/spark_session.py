@@ -41,19 +41,19 @@ def session(master: str | None = None, further: Mapping[str, str] | None = None)
     """
     from pyspark.sql import SparkSession
 
-    with _unwarned():
+    with _ignore_warnings():
         running = SparkSession.getActiveSession()
         if running is not None:
-            return _same(running, master)
+            return _check_master(running, master)
         chosen = master or os.environ.get("SPARK_REMOTE") or os.environ.get("MASTER") or LOCAL
-        started = _remote(chosen) if chosen.startswith("sc://") else _started(chosen, further or {})
+        started = _remote(chosen) if chosen.startswith("sc://") else _start(chosen, further or {})
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # they log queries with their literals
-    atexit.register(_stopped, started, os.getpid())
+    atexit.register(_stop, started, os.getpid())
     return started
 
 
-def prepared(running: Any) -> Any:
+def configure(running: Any) -> Any:
     """A session that somebody else made, with the settings that the same numbers every time need."""
     for name, value in _REPEATABLE.items():
         running.conf.set(name, value)
@@ -87,7 +87,7 @@ def settings(master: str) -> dict[str, str]:
     }
 
 
-def _started(master: str, further: Mapping[str, str]) -> Any:
+def _start(master: str, further: Mapping[str, str]) -> Any:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("celosia").master(master)
@@ -98,7 +98,7 @@ def _started(master: str, further: Mapping[str, str]) -> Any:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     log = spill_folder() / "spark" / "start.log"
     try:
-        with _hushed(log):
+        with _redirect_stderr(log):
             return builder.getOrCreate()
     except Exception as error:
         raise DataError(f"Spark did not start on {master!r}: {_reason(error, log)}") from error
@@ -108,14 +108,14 @@ def _remote(address: str) -> Any:
     from pyspark.sql import SparkSession
 
     try:
-        return prepared(SparkSession.builder.remote(address).getOrCreate())
+        return configure(SparkSession.builder.remote(address).getOrCreate())
     except ImportError as error:
         raise DataError(f"Spark Connect needs a package: {error.name}. Install pyspark[connect].") from error
     except Exception as error:
         raise DataError(f"no Spark Connect server answers at {address.partition(';')[0]!r}.") from error
 
 
-def _same(running: Any, master: str | None) -> Any:
+def _check_master(running: Any, master: str | None) -> Any:
     """The running session; a process has one, so another master is refused."""
     own = _master(running)
     if master is not None and own is not None and own != master:
@@ -132,7 +132,7 @@ def is_remote(running: Any) -> bool:
     return ".connect." in type(running).__module__
 
 
-def _stopped(started: Any, process: int) -> None:
+def _stop(started: Any, process: int) -> None:
     if os.getpid() == process:
         with contextlib.suppress(Exception):
             started.stop()
@@ -146,7 +146,7 @@ def _reason(error: Exception, log: Path) -> str:
 
 
 @contextlib.contextmanager
-def _hushed(log: Path) -> Iterator[None]:
+def _redirect_stderr(log: Path) -> Iterator[None]:
     """Let the process of Java, which inherits the standard error, write to a file instead."""
     sys.stderr.flush()
     kept = os.dup(2)
@@ -160,7 +160,7 @@ def _hushed(log: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _unwarned() -> Iterator[None]:
+def _ignore_warnings() -> Iterator[None]:
     """PySpark warns of a version of pandas that is not used here: frames come and go by Arrow."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
@@ -168,4 +168,4 @@ def _unwarned() -> Iterator[None]:
         yield
 
 
-__all__ = ["prepared", "session", "settings"]
+__all__ = ["configure", "session", "settings"]

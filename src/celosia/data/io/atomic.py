@@ -27,7 +27,7 @@ JOURNAL = "release.json"
 
 
 @contextlib.contextmanager
-def replaced(path: str | Path, mode: int | None = None) -> Iterator[Path]:
+def replace_file(path: str | Path, mode: int | None = None) -> Iterator[Path]:
     """Give a temporary path in the same directory and move it to ``path`` when the block ends well.
 
     An error inside the block leaves what was at ``path`` as it was and removes the temporary file. ``mode`` is the
@@ -36,24 +36,24 @@ def replaced(path: str | Path, mode: int | None = None) -> Iterator[Path]:
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as place:
     ...     target = pathlib.Path(place) / "a.txt"
-    ...     with replaced(target) as draft:
+    ...     with replace_file(target) as draft:
     ...         _ = draft.write_text("whole")
     ...     target.read_text(), len(list(pathlib.Path(place).iterdir()))
     ('whole', 1)
     """
     target = Path(path)
-    with _drafted([target]) as (draft,):
+    with _drafts([target]) as (draft,):
         try:
             yield draft
-            _on_disk(draft, mode)
+            _sync_file(draft, mode)
             draft.replace(target)
-            _directory_on_disk(target.parent)
+            _sync_directory(target.parent)
         except OSError as error:
-            raise _failed(target, error) from error
+            raise _write_error(target, error) from error
 
 
 @contextlib.contextmanager
-def together(
+def replace_files(
     targets: Mapping[str, Path],
     journal: Path,
     modes: Mapping[str, int] | None = None,
@@ -69,33 +69,33 @@ def together(
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as place:
     ...     paths = {name: pathlib.Path(place) / name for name in ("a", "b")}
-    ...     with together(paths, pathlib.Path(place) / ".release.json") as drafts:
+    ...     with replace_files(paths, pathlib.Path(place) / ".release.json") as drafts:
     ...         for name, draft in drafts.items():
     ...             _ = draft.write_text(name)
     ...     sorted(path.name for path in pathlib.Path(place).iterdir())
     ['a', 'b']
     """
-    settle(journal)
-    with _drafted(list(targets.values()), journal) as removed:
+    finish_journal(journal)
+    with _drafts(list(targets.values()), journal) as removed:
         drafts = dict(zip(targets, removed, strict=True))
         try:
             yield drafts
             for name, draft in drafts.items():
-                _on_disk(draft, (modes or {}).get(name))
-            with _alone(journal):
+                _sync_file(draft, (modes or {}).get(name))
+            with _lock_journal(journal):
                 _follow(journal)  # of a process that was killed while this one was writing
                 going = [path for path in stale() if path.is_file()]
                 if fresh:
-                    refuse_taken([*targets.values(), *going])
+                    refuse_existing([*targets.values(), *going])
                 entries = [_entry(targets[name], draft) for name, draft in drafts.items()] + [_entry(p) for p in going]
                 removed.clear()  # with the journal the drafts are the release: then they stay, whatever happens
                 _write_journal(journal, entries)
                 _follow(journal)
         except OSError as error:
-            raise _failed(next(iter(targets.values())), error) from error
+            raise _write_error(next(iter(targets.values())), error) from error
 
 
-def refuse_taken(paths: Iterable[Path]) -> None:
+def refuse_existing(paths: Iterable[Path]) -> None:
     """Raise when one of the paths is there: nothing is replaced that nobody allowed to be."""
     for path in paths:
         if path.exists():
@@ -110,7 +110,7 @@ def journals(directory: Path) -> list[Path]:
     return [path for path in directory.glob(f".*{JOURNAL}") if not path.name.startswith(PART)]
 
 
-def settle(journal: Path) -> None:
+def finish_journal(journal: Path) -> None:
     """Finish what a journal says, if there is one: give the drafts their names, then remove the journal.
 
     A directory may come from elsewhere, so nothing is renamed or removed but the very files (by inode) that the journal
@@ -118,10 +118,10 @@ def settle(journal: Path) -> None:
     """
     try:
         if journal.exists():
-            with _alone(journal):
+            with _lock_journal(journal):
                 _follow(journal)
     except OSError as error:
-        raise _failed(journal, error) from error
+        raise _write_error(journal, error) from error
 
 
 def _follow(journal: Path) -> None:
@@ -131,9 +131,9 @@ def _follow(journal: Path) -> None:
     for draft, file, _ in entries:
         with contextlib.suppress(FileNotFoundError):  # it has its name already, or is gone
             file.unlink() if draft is None else draft.replace(file)
-    _directory_on_disk(journal.parent)
+    _sync_directory(journal.parent)
     journal.unlink(missing_ok=True)
-    _directory_on_disk(journal.parent)
+    _sync_directory(journal.parent)
 
 
 def refuse_originals(path: str | Path, originals: Iterable[str | Path]) -> None:
@@ -147,7 +147,7 @@ def refuse_originals(path: str | Path, originals: Iterable[str | Path]) -> None:
 
 
 @contextlib.contextmanager
-def _drafted(targets: list[Path], *more: Path) -> Iterator[list[Path]]:
+def _drafts(targets: list[Path], *more: Path) -> Iterator[list[Path]]:
     """Empty drafts beside targets of one directory, in a list of what is removed at the end."""
     for target in targets:
         _refuse_special(target)
@@ -163,7 +163,7 @@ def _drafted(targets: list[Path], *more: Path) -> Iterator[list[Path]]:
                 os.close(descriptor)
                 drafts.append(Path(name))
         except OSError as error:
-            raise _failed(targets[len(drafts)], error) from error
+            raise _write_error(targets[len(drafts)], error) from error
         yield drafts
 
 
@@ -171,7 +171,7 @@ def _refuse_special(target: Path) -> None:
     """Refuse a target that is there and no plain file: a rename would put a file in the place of a device."""
     try:
         str(target).encode()
-        files.plain(target)
+        files.regular_file(target)
     except UnicodeEncodeError:
         raise OutputError(f"cannot write {str(target)!r}: its name is no UTF-8 text.") from None
     except FileNotFoundError:
@@ -179,7 +179,7 @@ def _refuse_special(target: Path) -> None:
     except IsADirectoryError:
         raise OutputError(f"cannot write {str(target)!r}: it is a directory. Give the path of a file.") from None
     except OSError as error:
-        raise _failed(target, error) from None
+        raise _write_error(target, error) from None
 
 
 def _remove(drafts: list[Path]) -> None:
@@ -188,7 +188,7 @@ def _remove(drafts: list[Path]) -> None:
 
 
 @contextlib.contextmanager
-def _alone(journal: Path) -> Iterator[None]:
+def _lock_journal(journal: Path) -> Iterator[None]:
     """Keep other processes from the same journal, by a lock on a file beside it that goes afterwards."""
     import fcntl
 
@@ -214,8 +214,8 @@ def _entry(file: Path, draft: Path | None = None) -> dict[str, Any]:
 
 def _write_journal(journal: Path, entries: list[dict[str, Any]]) -> None:
     try:
-        _directory_on_disk(journal.parent)  # the names of the drafts, before something tells of them
-        with replaced(journal, 0o600) as draft:
+        _sync_directory(journal.parent)  # the names of the drafts, before something tells of them
+        with replace_file(journal, 0o600) as draft:
             draft.write_text(json.dumps(entries), encoding="utf-8")
     except BaseException:
         if not journal.exists():
@@ -259,7 +259,7 @@ def _entries(journal: Path) -> list[tuple[Path | None, Path, int]] | None:
         return None
     except (ValueError, TypeError, KeyError, RecursionError):
         entries = []
-    if not any(draft for draft, _, _ in entries) or not all(_own(*entry) for entry in entries):
+    if not any(draft for draft, _, _ in entries) or not all(_is_current(*entry) for entry in entries):
         raise DataError(
             f"{journal.name} in {str(journal.parent)!r} tells of files that are not those it was written about. Remove "
             "it if the directory came from elsewhere; otherwise make the release again after removing it."
@@ -267,7 +267,7 @@ def _entries(journal: Path) -> list[tuple[Path | None, Path, int]] | None:
     return entries
 
 
-def _own(draft: Path | None, file: Path, inode: int) -> bool:
+def _is_current(draft: Path | None, file: Path, inode: int) -> bool:
     """Whether a line of a journal tells of the file that it was written about, before or after it was followed."""
     if draft is None:
         return _is(file, inode) or not os.path.lexists(file)
@@ -283,14 +283,14 @@ def _is(path: Path, inode: int) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_ino == inode
 
 
-def _on_disk(draft: Path, mode: int | None) -> None:
+def _sync_file(draft: Path, mode: int | None) -> None:
     """Give a draft its mode and put it on the disk, or a power cut after the rename would leave an empty file."""
-    draft.chmod(_masked() if mode is None else mode)
+    draft.chmod(_default_mode() if mode is None else mode)
     with draft.open("rb") as file:
         os.fsync(file.fileno())
 
 
-def _directory_on_disk(directory: Path) -> None:
+def _sync_directory(directory: Path) -> None:
     """Put the names in a directory on the disk, where the file system can."""
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
@@ -300,11 +300,11 @@ def _directory_on_disk(directory: Path) -> None:
             os.close(descriptor)
 
 
-def _failed(target: Path, error: OSError) -> OutputError:
+def _write_error(target: Path, error: OSError) -> OutputError:
     return OutputError(f"cannot write {str(target)!r}: {error.strerror or error}.")
 
 
-def _masked() -> int:
+def _default_mode() -> int:
     """Return the mode that ``open`` would give a new file."""
     mask = os.umask(0)
     os.umask(mask)

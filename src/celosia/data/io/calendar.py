@@ -6,7 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.facts import Scan
-from celosia.data.io.statement import quoted
+from celosia.data.io.statement import quote_name
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _relation(relation: Any) -> tuple[list[str], dict[str, int]]:
     """The same of a DuckDB relation."""
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
     dates = [name for name, dtype in types.items() if dtype.startswith(("DATE", "TIMESTAMP"))]
-    names = [quoted(name) for name in dates]
+    names = [quote_name(name) for name in dates]
     outside = [f"count(*) FILTER (WHERE {name} < '0001-01-01' OR {name} >= '10000-01-01')" for name in names]
     counts = relation.aggregate(", ".join(outside)).fetchone() if outside else ()
     return [name for name, dtype in types.items() if dtype == "INTERVAL"], dict(zip(dates, counts, strict=True))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from celosia.data.credentials import address, is_reference
 from celosia.data.io.calendar import check_dates
 from celosia.data.io.facts import FileFacts, Scan
-from celosia.data.io.statement import check_reads, quoted
+from celosia.data.io.statement import check_reads, quote_name
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError, suggestion
 
@@ -45,14 +45,14 @@ def scan(url: str, *, query: str | None = None, table: str | None = None) -> Sca
 def _scan(url: str, query: str | None, table: str | None) -> Scan:
     if url.startswith("duckdb:"):
         return _scan_duckdb(url, query, table)
-    engine = connected(url, read_only=True)
+    engine = create_engine(url, read_only=True)
     try:
         if query is not None:
             check_reads(query, engine.dialect.name)
-        frame = _fetched(engine, query if query is not None else _all_of(engine, str(table)))
+        frame = _fetch(engine, query if query is not None else _all_of(engine, str(table)))
     finally:
         engine.dispose()
-    return Scan(frame.lazy(), FileFacts("database"), shown(url))
+    return Scan(frame.lazy(), FileFacts("database"), without_password(url))
 
 
 def write(frame: pl.LazyFrame, url: str, *, table: str) -> None:
@@ -67,7 +67,7 @@ def _write(frame: pl.LazyFrame, url: str, table: str) -> None:
         return
     import sqlalchemy as sa
 
-    engine = connected(url)
+    engine = create_engine(url)
     rows = frame.collect(engine="streaming")
     columns = [sa.Column(name, _sql_type(dtype)) for name, dtype in rows.schema.items()]
     target = sa.Table(table, sa.MetaData(), *columns)
@@ -79,18 +79,18 @@ def _write(frame: pl.LazyFrame, url: str, table: str) -> None:
             for batch in rows.iter_slices(BATCH):
                 connection.execute(target.insert(), batch.to_dicts())
     except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter of a host that no network can name
-        raise OutputError(f"{shown(url)}: the table could not be written ({_reason(error)}).") from error
+        raise OutputError(f"{without_password(url)}: the table could not be written ({_reason(error)}).") from error
     finally:
         engine.dispose()
 
 
-def connected(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
+def create_engine(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
     """Return an engine for a URL, with the PostgreSQL driver that is installed; SQLite and PostgreSQL can be locked."""
     try:
         import sqlalchemy as sa
     except ImportError as error:
         raise MissingExtra.of("reading databases", "db") from error
-    unusable = f"{shown(url)}: not a database URL that is known, such as sqlite:///people.db."
+    unusable = f"{without_password(url)}: not a database URL that is known, such as sqlite:///people.db."
     try:
         parsed = sa.make_url(url)
         backend = parsed.get_backend_name()
@@ -98,7 +98,7 @@ def connected(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
         raise DataError(unusable) from None
     locked: dict[str, Any] = {}
     if backend == "sqlite":
-        path = _existing(parsed.database or "")
+        path = _existing_file(parsed.database or "")
         locked = {"creator": lambda: _locked_sqlite(path)}
     elif backend in ("postgresql", "postgres"):
         if parsed.drivername == backend:  # no driver is named
@@ -109,10 +109,10 @@ def connected(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
     except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError, ValueError):
         raise DataError(unusable) from None
     except ImportError as error:
-        raise MissingExtra.of(f"reading {shown(url)}", "db") from error
+        raise MissingExtra.of(f"reading {without_password(url)}", "db") from error
 
 
-def described(url: str, tables: Iterable[str]) -> dict[str, list[str]]:
+def table_columns(url: str, tables: Iterable[str]) -> dict[str, list[str]]:
     """Return the columns of tables and views (``name`` or ``schema.name``, in any case); those that are not there lack.
 
     Only the catalogue of the database is read.
@@ -130,11 +130,11 @@ def _list_columns(url: str, tables: Iterable[str]) -> dict[str, list[str]]:
         for schema, name, column in _scan_duckdb(url, query, None).frame.fetchall():
             columns.setdefault((schema.casefold(), name.casefold()), []).append(column)
     else:
-        columns = _inspected(connected(url, read_only=True), {schema for schema, _ in wanted.values()})
+        columns = _inspect_columns(create_engine(url, read_only=True), {schema for schema, _ in wanted.values()})
     return {table: columns[schema, name] for table, (schema, name) in wanted.items() if (schema, name) in columns}
 
 
-def _inspected(engine: sqlalchemy.Engine, schemas: Iterable[str]) -> dict[tuple[str, str], list[str]]:
+def _inspect_columns(engine: sqlalchemy.Engine, schemas: Iterable[str]) -> dict[tuple[str, str], list[str]]:
     """The columns of every table and view of some schemas; the empty name is the default one."""
     import sqlalchemy as sa
     from sqlalchemy.engine.reflection import ObjectKind
@@ -154,10 +154,10 @@ def _inspected(engine: sqlalchemy.Engine, schemas: Iterable[str]) -> dict[tuple[
     return columns
 
 
-def shown(url: str) -> str:
+def without_password(url: str) -> str:
     """Return a URL that can be shown: without its password.
 
-    >>> shown("postgresql://ana:secret@host/base")
+    >>> without_password("postgresql://ana:secret@host/base")
     'postgresql://ana:***@host/base'
     """
     plain = re.sub(r"(?s)(://[^:@]*):.*@", r"\1:***@", url)  # also of an address that is none: better too much
@@ -179,7 +179,7 @@ def _all_of(engine: sqlalchemy.Engine, table: str) -> Any:
     return sa.select(sa.text("*")).select_from(sa.table(name, schema=schema or None))
 
 
-def _fetched(engine: sqlalchemy.Engine, query: Any) -> pl.DataFrame:
+def _fetch(engine: sqlalchemy.Engine, query: Any) -> pl.DataFrame:
     """Run a query and collect its records batch by batch."""
     import sqlalchemy as sa
 
@@ -198,7 +198,7 @@ def _fetched(engine: sqlalchemy.Engine, query: Any) -> pl.DataFrame:
         raise DataError(f"the database refused the query ({_reason(error)}).") from error
     if not parts:
         raise DataError("the query has no records.")
-    return _tabular(_joined(parts))
+    return _tabular(_concat(parts))
 
 
 def _frame(names: list[str], rows: Any) -> pl.DataFrame:
@@ -217,7 +217,7 @@ def _frame(names: list[str], rows: Any) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _joined(parts: list[pl.DataFrame]) -> pl.DataFrame:
+def _concat(parts: list[pl.DataFrame]) -> pl.DataFrame:
     """Put the batches together; a column that has text in one batch is text in all."""
     import polars as pl
 
@@ -273,7 +273,7 @@ def _scan_duckdb(url: str, query: str | None, table: str | None) -> Scan:
         if path == ":memory:":
             connection = duckdb.connect(path, config=settings)
         else:
-            connection = duckdb.connect(str(_existing(path)), read_only=True, config=settings)
+            connection = duckdb.connect(str(_existing_file(path)), read_only=True, config=settings)
         if query is None:
             relation = connection.table(str(table))
         elif [statement.type for statement in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
@@ -294,9 +294,9 @@ def _write_duckdb(frame: pl.LazyFrame, url: str, table: str) -> None:
     """Write a new table of a DuckDB file."""
     duckdb = _duckdb()
     rows = frame.collect(engine="streaming").to_arrow()
-    name = quoted(table)
+    name = quote_name(table)
     try:
-        with duckdb.connect(str(_existing(url.removeprefix("duckdb:///")))) as connection:
+        with duckdb.connect(str(_existing_file(url.removeprefix("duckdb:///")))) as connection:
             connection.register("celosia_rows", rows)
             connection.execute(f"CREATE TABLE {name} AS SELECT * FROM celosia_rows")  # noqa: S608  (name is quoted)
     except duckdb.Error as error:
@@ -312,7 +312,7 @@ def _duckdb() -> Any:
     return duckdb
 
 
-def _existing(name: str) -> Path:
+def _existing_file(name: str) -> Path:
     """Return the path of a database file that is there: the libraries would make an empty one of a mistyped name."""
     path = Path(name)
     if not path.is_file():
@@ -339,4 +339,4 @@ def _reason(error: Exception) -> str:
     return first if HARMLESS.search(first) and "'" not in first else type(cause).__name__
 
 
-__all__ = ["connected", "scan", "shown", "write"]
+__all__ = ["create_engine", "scan", "without_password", "write"]

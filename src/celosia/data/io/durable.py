@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.credentials import address, resolved
-from celosia.data.io.database import shown
+from celosia.data.credentials import address, resolve_reference
+from celosia.data.io.database import without_password
 from celosia.errors import CelosiaError, InputError, Message, MissingExtra, OutputError
 
 if TYPE_CHECKING:
@@ -45,14 +45,14 @@ class Durable:
             url = self._url(where)
             if url.get_backend_name() == "sqlite":
                 return Path(str(url.database)).exists()
-            return bool(self._tables_there(url))
+            return bool(self._existing_tables(url))
 
     def create(self, where: str | Path) -> None:
         """Make an empty record; a file is readable by its owner only. What is there already is refused."""
         with address(str(where)):
             url = self._url(where)
             if self.exists(where):
-                raise OutputError(f"{_named(where)} is there already. Give another name for a new {self.noun}.")
+                raise OutputError(f"{_display_name(where)} is there already. Give another name for a new {self.noun}.")
             if url.get_backend_name() == "sqlite":
                 self._new_file(Path(str(url.database)))
             engine = self._engine(url, reading=False, patience=PATIENCE)
@@ -61,7 +61,9 @@ class Durable:
                     self.metadata().create_all(connection, checkfirst=False)  # who comes second is refused
                     self.finish(connection)
             except _errors() as problem:
-                raise OutputError(f"{_named(where)}: the {self.noun} could not be made ({_reason(problem)}).") from None
+                raise OutputError(
+                    f"{_display_name(where)}: the {self.noun} could not be made ({_reason(problem)})."
+                ) from None
             finally:
                 engine.dispose()
 
@@ -70,11 +72,11 @@ class Durable:
         with address(str(where)):
             url = self._url(where)
             if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
-                raise InputError(f"there is no {self.noun} {_named(where)}. {self._advice}")
-            lacking = set(self.metadata().tables) - self._tables_there(url)
+                raise InputError(f"there is no {self.noun} {_display_name(where)}. {self._advice}")
+            lacking = set(self.metadata().tables) - self._existing_tables(url)
             if lacking:
                 raise InputError(
-                    f"{_named(where)} is no {self.noun}: it lacks the table {min(lacking)}. {self._advice}"
+                    f"{_display_name(where)} is no {self.noun}: it lacks the table {min(lacking)}. {self._advice}"
                 )
             engine = self._engine(url, reading=reading, patience=patience)
             self._translate(engine)
@@ -84,7 +86,7 @@ class Durable:
     def _advice(self) -> str:
         return f"Check the name; a new one is made with '{self.command}'."
 
-    def _tables_there(self, url: URL) -> set[str]:
+    def _existing_tables(self, url: URL) -> set[str]:
         """Those of its tables that are there; looked for without the right to write, since it may be another's."""
         import sqlalchemy as sa
 
@@ -93,7 +95,7 @@ class Durable:
             with engine.connect() as connection:
                 return set(self.metadata().tables) & set(sa.inspect(connection).get_table_names())
         except _errors() as problem:
-            name, why = _named(url), _reason(problem)
+            name, why = _display_name(url), _reason(problem)
             raise InputError(f"{name} cannot be opened as a {self.noun} ({why}). {self._advice}") from None
         finally:
             engine.dispose()
@@ -103,13 +105,13 @@ class Durable:
             import sqlalchemy as sa
         except ImportError:  # pragma: no cover - the test environment has it
             raise MissingExtra.of(f"a {self.noun}", "db") from None
-        text = resolved(str(where))
+        text = resolve_reference(str(where))
         if "://" not in text:
             return sa.URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
         try:
             url = sa.make_url(text)
         except (sa.exc.ArgumentError, ValueError):  # ValueError: a port that is no number
-            raise InputError(f"{_named(where)} is neither a path nor the URL of a database.") from None
+            raise InputError(f"{_display_name(where)} is neither a path nor the URL of a database.") from None
         kind = url.get_backend_name()
         if kind not in ("sqlite", "postgresql"):
             raise InputError(f"a {self.noun} is kept in SQLite or PostgreSQL, not in {kind!r}.")
@@ -157,7 +159,7 @@ class Durable:
         return None
 
 
-def erased(engine: Engine, *, waiting: bool = True) -> bool:
+def truncate_log(engine: Engine, *, waiting: bool = True) -> bool:
     """Empty the log in which SQLite keeps what was there before; tells whether that was possible.
 
     What is deleted is overwritten in the file itself, but older pages stay in the log beside it until it is emptied,
@@ -226,7 +228,7 @@ def _reason(problem: Exception) -> str:
     return type(getattr(problem, "orig", None) or problem).__name__
 
 
-def _named(where: str | Path | URL) -> str:
+def _display_name(where: str | Path | URL) -> str:
     if isinstance(where, str | Path):
-        return repr(shown(str(where)))
-    return repr(where.database if where.get_backend_name() == "sqlite" else shown(where.render_as_string()))
+        return repr(without_password(str(where)))
+    return repr(where.database if where.get_backend_name() == "sqlite" else without_password(where.render_as_string()))

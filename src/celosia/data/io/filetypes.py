@@ -83,11 +83,11 @@ def check_options(kind: str, call: Callable[..., Any], options: dict[str, Any], 
         raise ParameterError(f"{kind}: {wrong}")
 
 
-def existing(path: str | Path) -> Path:
+def existing_file(path: str | Path) -> Path:
     """Return the path of a file that is there."""
     file = Path(path)
     try:
-        return files.plain(file)
+        return files.regular_file(file)
     except IsADirectoryError:
         raise DataError(f"{str(file)!r} is a directory, not a file.") from None
     except FileNotFoundError:
@@ -100,7 +100,7 @@ def existing(path: str | Path) -> Path:
         raise DataError(f"no file can have the name {str(file)!r}: it holds a null character.") from None
 
 
-def materialised(frame: Any) -> pl.DataFrame:
+def collect_frame(frame: Any) -> pl.DataFrame:
     """Return a polars frame from whatever a table may hold: lazy or eager polars, or the frame of another engine."""
     import polars as pl
 
@@ -114,19 +114,19 @@ def materialised(frame: Any) -> pl.DataFrame:
     raise DataError(f"cannot write a {type(frame).__name__}: give a frame of Polars, DuckDB or Spark.")
 
 
-def lazily(frame: Any) -> pl.LazyFrame:
+def lazy_frame(frame: Any) -> pl.LazyFrame:
     """Return the frame as a lazy one; a type that lists its values becomes text, or a file would list those gone."""
     import polars as pl
 
     if type(frame).__module__.startswith("pyspark."):
         from celosia.data.engines import engine_named
 
-        frame = engine_named("spark").streamed(frame)
-    lazy = frame if isinstance(frame, pl.LazyFrame) else materialised(frame).lazy()
+        frame = engine_named("spark").to_polars_lazy(frame)
+    lazy = frame if isinstance(frame, pl.LazyFrame) else collect_frame(frame).lazy()
     return lazy.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
 
-def flat(frame: pl.LazyFrame, origin: str) -> pl.LazyFrame:
+def refuse_nested(frame: pl.LazyFrame, origin: str) -> pl.LazyFrame:
     """Refuse columns that hold lists or structures: every cell must be one value."""
     nested = [name for name, dtype in frame.collect_schema().items() if dtype.is_nested()]
     if nested:
@@ -141,11 +141,11 @@ __all__ = [
     "FileFacts",
     "FileType",
     "check_options",
-    "existing",
+    "existing_file",
     "file_types",
-    "flat",
-    "lazily",
-    "materialised",
+    "refuse_nested",
+    "lazy_frame",
+    "collect_frame",
     "register",
     "type_of",
 ]

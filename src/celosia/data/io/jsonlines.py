@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia.data.io.facts import FileFacts, Scan
-from celosia.data.io.filetypes import FileType, existing, flat, register
+from celosia.data.io.filetypes import FileType, existing_file, refuse_nested, register
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def scan_array(path: str | Path) -> Scan:
 
 
 def _not_empty(path: str | Path) -> Path:
-    file = existing(path)
+    file = existing_file(path)
     if file.stat().st_size == 0:
         raise DataError(f"{file.name} is empty: there is no record.")
     return file
@@ -62,7 +62,7 @@ def _build_scan(frame: pl.LazyFrame, schema: pl.Schema, type: str, file: Path) -
 
     void = [name for name, dtype in schema.items() if dtype == pl.Null]
     frame = frame.with_columns(pl.col(void).cast(pl.String)) if void else frame
-    return Scan(flat(frame, file.name), FileFacts(type, source=file), str(file))
+    return Scan(refuse_nested(frame, file.name), FileFacts(type, source=file), str(file))
 
 
 def write(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None) -> None:  # noqa: ARG001

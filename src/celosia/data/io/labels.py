@@ -19,7 +19,7 @@ STAR = "*"
 """The label of a suppressed cell."""
 
 
-def relabelled(
+def relabel(
     column: pl.Series, labels: Mapping[float | str, str], missing: Sequence[MissingCode] = ()
 ) -> tuple[pl.Series, Labels]:
     """Return a labelled column as codes again, with labels for the codes it now has and no others.
@@ -30,14 +30,14 @@ def relabelled(
     ``missing`` keep theirs. A column of codes that holds fractions was computed with: no label fits it.
 
     >>> import polars as pl
-    >>> codes, labels = relabelled(pl.Series("m", ["1", "{2, 3}", "*"]), {1: "single", 2: "married", 3: "widowed"})
+    >>> codes, labels = relabel(pl.Series("m", ["1", "{2, 3}", "*"]), {1: "single", 2: "married", 3: "widowed"})
     >>> codes.to_list(), labels[4], labels[5]
     ([1, 4, 5], '{married, widowed}', '*')
     """
     import polars as pl
 
     if column.dtype.is_numeric() or any(isinstance(code, str) for code in labels):
-        return column, _occurring(labels, column, missing)
+        return column, _labels_in_use(labels, column, missing)
     old = {_code_text(code): code for code in labels}
     numbers = [float(code) for code in labels]
     texts = sorted(column.drop_nulls().cast(pl.String).unique().to_list(), key=_natural)
@@ -57,10 +57,12 @@ def relabelled(
     given = pl.Series(list(codes), dtype=pl.String), pl.Series(list(codes.values()), dtype=pl.Float64)
     values = column.cast(pl.String).replace_strict(*given, default=None, return_dtype=pl.Float64).cast(pl.Float64)
     whole = bool((values.drop_nulls() == values.drop_nulls().round()).all())
-    return (values.cast(pl.Int64) if whole else values).alias(column.name), _occurring(labels, values, missing) | new
+    return (values.cast(pl.Int64) if whole else values).alias(column.name), _labels_in_use(
+        labels, values, missing
+    ) | new
 
 
-def _occurring(labels: Mapping[float | str, str], column: pl.Series, missing: Sequence[MissingCode]) -> Labels:
+def _labels_in_use(labels: Mapping[float | str, str], column: pl.Series, missing: Sequence[MissingCode]) -> Labels:
     """The labels of the codes that a column holds, and of those that are declared missing."""
     held = set(column.drop_nulls().unique().to_list())
     if column.dtype.is_float() and not all(float(value).is_integer() for value in held) and _whole(labels):

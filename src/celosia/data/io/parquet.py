@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from celosia.data.io.calendar import check_dates
 from celosia.data.io.facts import FileFacts, Scan
-from celosia.data.io.filetypes import FileType, existing, flat, register
+from celosia.data.io.filetypes import FileType, existing_file, refuse_nested, register
 from celosia.errors import DataError, UnknownName
 
 if TYPE_CHECKING:
@@ -25,19 +25,19 @@ def scan(path: str | Path, *, columns: Sequence[str] | None = None) -> Scan:
     """Open a Parquet file as a lazy scan; ``columns`` keeps some of them."""
     import polars as pl
 
-    file = existing(path)
+    file = existing_file(path)
     try:
         frame = pl.scan_parquet(file, glob=False)
         if columns is not None:
-            frame = frame.select(_existing(columns, frame.collect_schema().names()))
+            frame = frame.select(_check_columns(columns, frame.collect_schema().names()))
         for name in frame.collect_schema() if file.stat().st_size <= CHECKED else ():  # all at once would be in memory
             frame.select(pl.col(name).null_count()).collect(engine="streaming")
-        return check_dates(Scan(flat(frame, file.name), FileFacts("parquet", source=file), str(file)))
+        return check_dates(Scan(refuse_nested(frame, file.name), FileFacts("parquet", source=file), str(file)))
     except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:
         raise DataError(f"{file.name} is not a Parquet file, or a damaged one.") from error
 
 
-def _existing(columns: Sequence[str], names: Sequence[str]) -> list[str]:
+def _check_columns(columns: Sequence[str], names: Sequence[str]) -> list[str]:
     for column in columns:
         if column not in names:
             raise UnknownName.of("column", column, names)

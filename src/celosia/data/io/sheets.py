@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.facts import MOST_PACKED, UNPACKED, FileFacts, Scan
-from celosia.data.io.filetypes import FileType, existing, register
+from celosia.data.io.filetypes import FileType, existing_file, register
 from celosia.data.io.formulas import Formulas, without_formulas
 from celosia.data.io.options import SheetName, is_sheet
-from celosia.data.isolated import limit_memory, own_output, start
+from celosia.data.subprocesses import limit_memory, own_output, start
 from celosia.errors import DataError, MissingExtra, OutputError
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ def scan(path: str | Path, *, sheet: str | None = None) -> Scan:
     """Read one sheet of a spreadsheet, the first unless named."""
     import polars as pl
 
-    file = existing(path)
+    file = existing_file(path)
     if importlib.util.find_spec("fastexcel") is None:
         raise MissingExtra.of("reading spreadsheets", "stats")
     _refuse_inflated(file)
     # A reader makes room for every cell up to the last one. A file whose last cell is far away would take this process
     # with it, so another one reads.
-    answer, _ = start("celosia.data.io.sheets:hand_over", str(file), json.dumps(sheet)).communicate()
+    answer, _ = start("celosia.data.io.sheets:send_sheet", str(file), json.dumps(sheet)).communicate()
     head, _, rows = answer.partition(b"\n")
     if not rows:
         said = json.loads(head)["refused"] if head else "it is damaged, or its cells are too far apart for the memory."
@@ -51,7 +51,7 @@ def scan(path: str | Path, *, sheet: str | None = None) -> Scan:
     if twice:
         raise DataError(f"{file.name}: column names must differ; repeated: {', '.join(twice)}. Rename them.")
     file_facts = FileFacts("ods" if file.suffix.lower() == ".ods" else "excel", source=file, sheet=name)
-    return Scan(_tidied(frame).lazy(), file_facts, f"{file} ({name})" if sheet else str(file))
+    return Scan(_tidy(frame).lazy(), file_facts, f"{file} ({name})" if sheet else str(file))
 
 
 def _refuse_inflated(file: Path) -> None:
@@ -69,7 +69,7 @@ def _refuse_inflated(file: Path) -> None:
         )
 
 
-def hand_over(path: str, wanted: str) -> None:
+def send_sheet(path: str, wanted: str) -> None:
     """What the reading process does: give the name, the titles and the records of a sheet, or why it cannot."""
     limit_memory()
     with os.fdopen(own_output(), "wb") as answer:
@@ -118,7 +118,7 @@ def write_excel(
         import xlsxwriter
     except ImportError as error:
         raise MissingExtra.of("writing Excel files", "stats") from error
-    table = _fitting(without_formulas(frame, formulas))
+    table = _collect_sheet(without_formulas(frame, formulas))
     # The library turns "=1+1" in a text cell into a formula unless it is told not to; links likewise.
     options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with draft.open("wb") as stream, xlsxwriter.Workbook(stream, options) as workbook:
@@ -139,13 +139,13 @@ def write_ods(
         import pandas as pd
     except ImportError as error:
         raise MissingExtra.of("writing OpenDocument files", "stats") from error
-    table = _fitting(without_formulas(frame, formulas))
+    table = _collect_sheet(without_formulas(frame, formulas))
     rows = pd.DataFrame({name: pd.Series(table[name].to_list(), dtype=object) for name in table.columns})
     with draft.open("wb") as stream, pd.ExcelWriter(stream, engine="odf") as book:
         rows.to_excel(book, sheet_name=_sheet(facts, sheet), index=False)
 
 
-def _tidied(frame: pl.DataFrame) -> pl.DataFrame:
+def _tidy(frame: pl.DataFrame) -> pl.DataFrame:
     """Make whole numbers integers and moments at midnight dates: a sheet has only one type of each."""
     import polars as pl
 
@@ -170,7 +170,7 @@ def _midnight(column: pl.Series) -> bool:
     return bool((column.dt.truncate("1d") == column).all())
 
 
-def _fitting(frame: pl.LazyFrame) -> pl.DataFrame:
+def _collect_sheet(frame: pl.LazyFrame) -> pl.DataFrame:
     """Collect the records of a sheet, if they fit one."""
     import polars as pl
 

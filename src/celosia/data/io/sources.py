@@ -9,9 +9,9 @@ from typing import Any
 
 from celosia.data.credentials import is_reference
 from celosia.data.io import database
-from celosia.data.io.atomic import refuse_originals, replaced
+from celosia.data.io.atomic import refuse_originals, replace_file
 from celosia.data.io.facts import FileFacts, Scan, file_version
-from celosia.data.io.filetypes import check_options, lazily, type_of
+from celosia.data.io.filetypes import check_options, lazy_frame, type_of
 from celosia.errors import DataError, OutputError
 
 REMOTE = frozenset(
@@ -71,7 +71,7 @@ def write(
     """
     if is_url(path):
         check_options("database", database.write, options, 2)
-        database.write(lazily(frame), str(path), **options)
+        database.write(lazy_frame(frame), str(path), **options)
         return
     target = Path(path)
     kind = type_of(target, type)
@@ -84,8 +84,8 @@ def write(
             "(in Python overwrite=True)."
         )
     check_options(kind.name, kind.write, options, 3)
-    with replaced(target, mode) as draft:
-        kind.write(lazily(frame), draft, facts, **options)
+    with replace_file(target, mode) as draft:
+        kind.write(lazy_frame(frame), draft, facts, **options)
 
 
 def refuse_remote(url: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from celosia.data.allowed import refuse_calls, refuse_escaped
+from celosia.data.pure_functions import refuse_calls, refuse_escaped
 from celosia.data.quiet import silence
 from celosia.errors import DataError, MissingExtra
 
@@ -24,10 +24,10 @@ DuckDB exchanges the sides where it expects the right one to be longer, and the 
 """
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A name as SQL writes it.
 
-    >>> quoted('a"b')
+    >>> quote_name('a"b')
     '"a""b"'
     """
     return '"' + name.replace('"', '""') + '"'
@@ -43,7 +43,7 @@ def check_reads(query: str, dialect: str) -> None:
     """
     from sqlglot import exp
 
-    tree = _parsed(query, DIALECTS.get(dialect, dialect))
+    tree = _parse(query, DIALECTS.get(dialect, dialect))
     inner = [tree, *(cte.this for cte in tree.find_all(exp.CTE))]
     if not all(isinstance(part, exp.Query | exp.Values) for part in inner) or tree.find(exp.Into):
         raise DataError("the query does not only read: only a SELECT (or WITH … SELECT, or VALUES) can be read.")
@@ -54,7 +54,7 @@ def check_reads(query: str, dialect: str) -> None:
             raise DataError(f"the query calls {node.name}, which acts outside of the query. Leave it out.")
 
 
-def _parsed(query: str, dialect: str) -> Any:
+def _parse(query: str, dialect: str) -> Any:
     """Read one statement."""
     try:
         import sqlglot

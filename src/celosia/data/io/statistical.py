@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.data.io.facts import FileFacts, MissingCode, Scan
-from celosia.data.io.filetypes import FileType, existing, register
-from celosia.data.io.labels import STAR, relabelled
+from celosia.data.io.filetypes import FileType, existing_file, register
+from celosia.data.io.labels import STAR, relabel
 from celosia.data.io.transport import write_transport
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
 
@@ -35,7 +35,7 @@ def scan(
     written back. An empty text is missing. Columns of whole numbers become integers. Codes labelled ``*``, as those of
     suppressed records are in a release, are stars again.
     """
-    file = existing(path)
+    file = existing_file(path)
     if user_missing not in ("null", "keep"):
         raise ParameterError(f"user_missing must be 'null' or 'keep', got {user_missing!r}.")
     kind, read = _reader(file)
@@ -49,7 +49,7 @@ def scan(
         raise DataError(f"{file.name} cannot be read as a {kind} file: it is damaged or of another type.") from error
     if frame.width == 0 or frame.height == 0:
         raise DataError(f"{file.name} has {frame.width} columns but no records.")
-    missing = _missing(meta)
+    missing = _missing_codes(meta)
     facts = FileFacts(
         "sas" if kind in ("sas7bdat", "xport") else kind,
         source=file,
@@ -61,7 +61,7 @@ def scan(
         formats={name: fmt for name, fmt in meta.original_variable_types.items() if fmt and fmt != "NULL"},
         measures={name: m for name, m in meta.variable_measure.items() if m in ("nominal", "ordinal", "scale")},
     )
-    typed = _typed(frame, missing)
+    typed = _with_types(frame, missing)
     cells = typed if user_missing == "keep" else _without_codes(typed, missing)
     return Scan(_with_stars(cells, facts.labels).lazy(), facts, str(file))
 
@@ -85,11 +85,11 @@ def write_spss(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, com
         raise OutputError("the portable files of SPSS (.por) are only read: name the output .sav.")
     import pyreadstat
 
-    table, kept, labels = _prepared(frame, facts)
+    table, kept, labels = _prepare(frame, facts)
     ranges = {
         name: [{"lo": code.low, "hi": code.high} for code in codes]
         for name, codes in kept.missing.items()
-        if _fits(table, name, codes)
+        if _has_missing_codes(table, name, codes)
     }
     formats = kept.formats if kept.type == "spss" else {}
     pyreadstat.write_sav(
@@ -102,7 +102,7 @@ def write_spss(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, com
         variable_value_labels=labels,
         missing_ranges=ranges,
         variable_measure={n: m for n, m in kept.measures.items() if n in table.columns},
-        variable_format={n: f for n, f in formats.items() if n in table.columns and _shows(table[n], f)},
+        variable_format={n: f for n, f in formats.items() if n in table.columns and _fits_format(table[n], f)},
     )
 
 
@@ -111,7 +111,7 @@ def write_stata(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None) -> No
     import polars as pl
     import pyreadstat
 
-    table, kept, labels = _prepared(frame, facts)
+    table, kept, labels = _prepare(frame, facts)
     tags: dict[str, list[str]] = {}
     for name, codes in kept.missing.items():
         letters = {code.low: code.tag for code in codes if code.tag}
@@ -132,7 +132,7 @@ def write_stata(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None) -> No
         column_labels={name: kept.descriptions.get(name) for name in table.columns},
         variable_value_labels={name: texts for name, texts in labels.items() if texts},
         missing_user_values=tags or None,
-        variable_format={n: f for n, f in kept.formats.items() if n in table.columns and _shows(table[n], f)}
+        variable_format={n: f for n, f in kept.formats.items() if n in table.columns and _fits_format(table[n], f)}
         if kept.type == "stata"
         else {},
     )
@@ -164,7 +164,7 @@ def _code(code: Any) -> float | str:
     return int(code) if float(code).is_integer() else float(code)
 
 
-def _missing(meta: Any) -> dict[str, tuple[MissingCode, ...]]:
+def _missing_codes(meta: Any) -> dict[str, tuple[MissingCode, ...]]:
     """Return the missing codes that a file declares."""
     missing = {
         name: tuple(MissingCode(_code_or_end(r["lo"]), _code_or_end(r["hi"])) for r in ranges)
@@ -181,7 +181,7 @@ def _code_or_end(end: Any) -> float | str:
     return end if isinstance(end, str) or end in (float("inf"), float("-inf")) else _code(end)
 
 
-def _typed(frame: pl.DataFrame, missing: Mapping[str, tuple[MissingCode, ...]]) -> pl.DataFrame:
+def _with_types(frame: pl.DataFrame, missing: Mapping[str, tuple[MissingCode, ...]]) -> pl.DataFrame:
     """Give the columns their types: tagged missing values as numbers, whole numbers as integers, no empty texts."""
     import polars as pl
 
@@ -217,10 +217,10 @@ def _without_codes(frame: pl.DataFrame, missing: Mapping[str, tuple[MissingCode,
             *(cell == c.low if isinstance(c.low, str) else cell.is_between(c.low, c.high) for c in codes)
         )
         changes.append(pl.when(~gone).then(cell).alias(name))
-    return _typed(frame.with_columns(changes), {}) if changes else frame
+    return _with_types(frame.with_columns(changes), {}) if changes else frame
 
 
-def _prepared(
+def _prepare(
     frame: pl.LazyFrame, facts: FileFacts | None
 ) -> tuple[pl.DataFrame, FileFacts, dict[str, dict[float | str, str]]]:
     """Return the table with labelled columns as codes, the facts, and the labels of the columns that are left."""
@@ -239,19 +239,19 @@ def _prepared(
     labels: dict[str, dict[float | str, str]] = {}
     for name, texts in kept.labels.items():
         if name in table.columns:
-            column, labels[name] = relabelled(table[name], texts, kept.missing.get(name, ()))
+            column, labels[name] = relabel(table[name], texts, kept.missing.get(name, ()))
             table = table.with_columns(column)
     return table, kept, labels
 
 
-def _fits(table: pl.DataFrame, name: str, codes: tuple[MissingCode, ...]) -> bool:
+def _has_missing_codes(table: pl.DataFrame, name: str, codes: tuple[MissingCode, ...]) -> bool:
     """Say whether the missing codes of a column still apply: it is there, of the same type, and they are no tags."""
     if name not in table.columns or any(code.tag for code in codes):
         return False
     return all(isinstance(code.low, str) != table[name].dtype.is_numeric() for code in codes)
 
 
-def _shows(column: pl.Series, display: str) -> bool:
+def _fits_format(column: pl.Series, display: str) -> bool:
     """Say whether a display format of the original still fits the column after recoding."""
     import polars as pl
 
@@ -259,11 +259,16 @@ def _shows(column: pl.Series, display: str) -> bool:
     if isinstance(column.dtype, pl.Date | pl.Datetime | pl.Time):
         return temporal
     if column.dtype.is_numeric():
-        return not temporal and display[:1] in "FfEeNnCc%" and not display.endswith("s") and _wide(column, display)
+        return (
+            not temporal
+            and display[:1] in "FfEeNnCc%"
+            and not display.endswith("s")
+            and _shows_decimals(column, display)
+        )
     return False
 
 
-def _wide(column: pl.Series, display: str) -> bool:
+def _shows_decimals(column: pl.Series, display: str) -> bool:
     """Say whether an SPSS format shows the decimals that a column has now."""
     return display.startswith("%") or not column.dtype.is_float() or not display.endswith(".0")
 

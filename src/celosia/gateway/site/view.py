@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NotRequired, TypedDict, cast
 
-from celosia.data.io.statement import quoted
+from celosia.data.io.statement import quote_name
 from celosia.errors import InputError, Message
 from celosia.gateway.answer import Bar, Body, Entry, decimals, error_bars
 from celosia.gateway.gateway import Gateway
@@ -154,7 +154,7 @@ def ideas(facts: DatasetFacts) -> tuple[str, ...]:
     if bounded:
         templates.append("SELECT AVG({number}) AS mean, MEDIAN({number}) AS middle FROM {table}")
     names = {"group": groups[:1], "number": bounded[:1], "table": [name]}
-    quoted_names = {key: quoted(value[0]) for key, value in names.items() if value}
+    quoted_names = {key: quote_name(value[0]) for key, value in names.items() if value}
     return tuple(template.format(**quoted_names) for template in templates)
 
 

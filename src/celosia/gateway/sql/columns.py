@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from celosia.data.io.statement import quoted
+from celosia.data.io.statement import quote_name
 from celosia.gateway.databases import literal
 from celosia.gateway.metadata import ColumnFacts
 from celosia.gateway.sql.values import DOUBLE, TINY, WHOLE, Dialect, Value, number
@@ -39,7 +39,7 @@ def column(physical: str, facts: ColumnFacts, inner: str, dialect: Dialect) -> t
 
 def inner_name(index: int) -> str:
     """Name the index-th column inside the query; names of the query never get there."""
-    return quoted(f"c{index}")
+    return quote_name(f"c{index}")
 
 
 def _boolean(physical: str, dialect: Dialect) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from celosia.data.io.statement import quoted
+from celosia.data.io.statement import quote_name
 from celosia.gateway.databases import literal
 from celosia.gateway.sql.after import Scalar
 from celosia.gateway.sql.plan import Number, Plan
@@ -77,7 +77,7 @@ def _compute_steps(
 
 
 def _layer(index: int) -> str:
-    return quoted(f"celosia layer {index}")
+    return quote_name(f"celosia layer {index}")
 
 
 def _rows(plan: Plan, dialect: Dialect, numbers: list[Number]) -> tuple[list[str], str]:

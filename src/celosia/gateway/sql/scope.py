@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from celosia.data.io.statement import quoted
+from celosia.data.io.statement import quote_name
 from celosia.errors import Message, UnknownName, suggestion
 from celosia.gateway.databases import equality_key
 from celosia.gateway.metadata import DatasetFacts, TableFacts
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 MOST_TABLES = 6
-RANK, JOINED = quoted("celosia rank"), quoted("celosia key")
+RANK, JOINED = quote_name("celosia rank"), quote_name("celosia key")
 MOST_PAIRED = 100
 """Rows that one person may get where tables with several rows a person are joined."""
 
@@ -82,21 +82,21 @@ class Scope:
         """Tables in the order of their joins, each with at most the declared number of rows per person."""
         sources = [Source(self._relation(self._tables[0]), self._tables[0].inner)]
         for word, (old, old_column), (new, new_column) in self._joins:
-            left = self._key(f"{old.inner}.{quoted(old_column)}", old, old_column)
-            right = self._key(f"{new.inner}.{quoted(new_column)}", new, new_column)
+            left = self._key(f"{old.inner}.{quote_name(old_column)}", old, old_column)
+            right = self._key(f"{new.inner}.{quote_name(new_column)}", new, new_column)
             relation = self._relation(new)
             if self._dialect == "sqlite":  # it makes an index for a column of a sub-select, not for an expression
-                key = self._key(quoted(new_column), new, new_column)
+                key = self._key(quote_name(new_column), new, new_column)
                 relation = f"(SELECT *, {key} AS {JOINED} FROM {relation} LIMIT -1)"  # noqa: S608
                 right = f"{new.inner}.{JOINED}"
             sources.append(Source(relation, new.inner, word, f"{right} = {left}"))
         return tuple(sources)
 
     def _relation(self, table: _Table) -> str:
-        name, facts = quoted(self._physical[table.name]), table.facts
+        name, facts = quote_name(self._physical[table.name]), table.facts
         if facts.public or facts.unique or not facts.person or (self._all_rows and len(self._private()) == 1):
             return name
-        return bound_rows(name, self._key(quoted(facts.person), table, facts.person), facts.rows)
+        return bound_rows(name, self._key(quote_name(facts.person), table, facts.person), facts.rows)
 
     def _key(self, physical: str, table: _Table, name: str) -> str:
         return equality_key(physical, table.facts.columns[name], self._dialect)
@@ -121,7 +121,7 @@ class Scope:
         key = f"{source.inner}.{declared}"
         if key not in self._reads:
             facts = source.facts.columns[declared]
-            physical = f"{source.inner}.{quoted(declared)}"
+            physical = f"{source.inner}.{quote_name(declared)}"
             self._reads[key] = column(physical, facts, inner_name(len(self._reads)), self._dialect)
         return self._reads[key][1]
 
@@ -139,7 +139,7 @@ class Scope:
         """SQL of the person column; empty when each row is a person."""
         table = self._private()[0]
         person = table.facts.person
-        return self._key(f"{table.inner}.{quoted(person)}", table, person) if person else ""
+        return self._key(f"{table.inner}.{quote_name(person)}", table, person) if person else ""
 
     @property
     def truncated(self) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from celosia.data.io.statement import quoted
+from celosia.data.io.statement import quote_name
 from celosia.gateway.sql.parse import Refused
 from celosia.gateway.sql.values import Value
 
@@ -34,7 +34,7 @@ class Steps:
         if value.literal is not None or value.type == "null" or value.sql in {*value.columns, *self._levels}:
             return value
         if value.sql not in self._names:
-            name = quoted(f"e{len(self._names)}")
+            name = quote_name(f"e{len(self._names)}")
             level = 1 + max((self._levels.get(read, 0) for read in names(value.sql)), default=0)
             if level > MOST_LAYERS or len(self._names) == MOST_STEPS:
                 raise Refused(

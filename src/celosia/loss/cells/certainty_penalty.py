@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.data.schema import Kind
-from celosia.hierarchy.matching import matches
+from celosia.hierarchy.match import matches
 from celosia.hierarchy.values import Exact, Interval, number, parse
 from celosia.parts import Loss, Memory, SearchObjective
 from celosia.views.comparing.coverage import Coverage, coverages

@@ -118,7 +118,7 @@ def _arx_bits(cover: Coverage, counts: NDArray[np.int64]) -> float:
 
 def _original_records(cover: Coverage, values: list[str | None], counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return for each cell the number of original records whose value lies in it."""
-    from celosia.hierarchy.matching import matches
+    from celosia.hierarchy.match import matches
 
     by_label: dict[str | None, float] = {}
     for level in range(cover.levels.height + 1):

@@ -107,7 +107,7 @@ class Pseudonymise(PublishesEvidence, RecordByRecord, Method):
         if self.key_file is None:
             return stream.child("pseudonyms").key()
         try:
-            key = files.plain(self.key_file).read_bytes().strip()
+            key = files.regular_file(self.key_file).read_bytes().strip()
         except OSError as error:
             raise ParameterError(f"pseudonymise: cannot read the key file: {error.strerror}.") from None
         if len(key) < SHORTEST_KEY:

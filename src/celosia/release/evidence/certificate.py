@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from celosia import files
-from celosia.data.io.atomic import JOURNAL, settle
+from celosia.data.io.atomic import JOURNAL, finish_journal
 from celosia.errors import DataError
 from celosia.parts.parameter_errors import sentence
 
@@ -428,7 +428,7 @@ D = TypeVar("D", bound=Document)
 def _load(path: Path, name: str, form: type[D], expected: str) -> D:
     try:
         if path.name:
-            settle(journal_of(path))
+            finish_journal(journal_of(path))
         data = files.json_document(files.text(path, largest=LARGEST_RECORD))
     except OSError as error:
         raise DataError(f"cannot read {str(path)!r}: {error.strerror}.") from None

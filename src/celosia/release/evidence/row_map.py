@@ -53,7 +53,7 @@ def _first_records_in_engine(protected: Table, person: str, ids: NDArray[np.int6
         whose = nw.when(named).then(first).otherwise(nw.lit(NO_PERSON)).cast(nw.Int64)
         frame = own.select(RECORD, whose.alias(PERSON)).to_native()
     numbers = np.full(int(ids.max(initial=-1)) + 1, NO_PERSON, dtype=np.int64)
-    rows = protected.engine.streamed(frame, rows=len(protected))
+    rows = protected.engine.to_polars_lazy(frame, rows=len(protected))
     for batch in rows.collect_batches(chunk_size=BLOCK):
         known = batch.filter(batch[RECORD] < len(numbers))
         numbers[known[RECORD].to_numpy()] = known[PERSON].to_numpy()

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celosia.data.io.atomic import settle, together
+from celosia.data.io.atomic import finish_journal, replace_files
 from celosia.release.evidence.certificate import (
     Certificate,
     CertificateDraft,
@@ -82,13 +82,13 @@ def draft_files(
     """
     modes = dict.fromkeys(PRIVATE, 0o600)
     journal = journal_of(paths["certificate"])
-    with together(paths, journal, modes, stale=stale, fresh=not overwrite) as drafts:
+    with replace_files(paths, journal, modes, stale=stale, fresh=not overwrite) as drafts:
         yield drafts
 
 
 def finish_interrupted(paths: Mapping[str, Path]) -> None:
     """Finish the release at these paths if a killed process left it half renamed."""
-    settle(journal_of(paths["certificate"]))
+    finish_journal(journal_of(paths["certificate"]))
 
 
 def fresh_key() -> bytes:

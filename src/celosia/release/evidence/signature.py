@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia import files
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 from celosia.errors import InputError, MissingExtra, OutputError
 from celosia.release.evidence.plain_data import canonical
 from celosia.release.verify.verification import Check
@@ -78,7 +78,7 @@ def create(path: str | Path) -> str:
         public: key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo),
     }
     for file, text in texts.items():
-        with replaced(file, 0o600 if file is private else None) as draft:
+        with replace_file(file, 0o600 if file is private else None) as draft:
             draft.write_bytes(text)
     return hex_of(key.public_key())
 
@@ -136,7 +136,7 @@ def _key_in(file: Path, *, private: bool) -> Any:
     kind = "private" if private else "public"
     refusal = f"{str(file)!r} holds no {kind} Ed25519 key. Make a pair with 'celosia key'."
     try:
-        with files.plain(file).open("rb") as stream:
+        with files.regular_file(file).open("rb") as stream:
             content = stream.read(_LARGEST)
     except OSError as error:
         raise InputError(f"cannot read the key {str(file)!r}: {error.strerror}.") from None

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.engines import engine_named, installed
+from celosia.data.engines import engine_named, installed_engines
 from celosia.data.engines.engine import CELL_BYTES
 from celosia.data.io.filetypes import type_of
 from celosia.data.io.options import option_names
 from celosia.data.io.sources import is_url
-from celosia.data.memory import in_words
+from celosia.data.memory import format_bytes
 from celosia.errors import DataError, PolicyError
 from celosia.parts import Formal, Method, Part, RowWise, parts
 
@@ -31,16 +31,16 @@ def refuse_beyond(table: Table, wanted: Iterable[Part]) -> None:
     for part in wanted:
         if not part.needs_memory(table.schema):
             continue
-        if len(table) > engine.most:
+        if len(table) > engine.collect_limit:
             raise DataError(
                 f"{part.name} needs whole columns in memory: {len(table)} rows, and {engine.name} brings at most "
-                f"{engine.most} to {engine.memory_of}. {nearest(part, engine, len(table))}"
+                f"{engine.collect_limit} to {engine.memory_name}. {nearest(part, engine, len(table))}"
             )
         need = needed(part, table)
         if engine.memory is not None and need > engine.memory:
             raise DataError(
-                f"{part.name} needs whole columns in memory: about {in_words(need)} for {len(table)} rows, and memory "
-                f"is {in_words(engine.memory)}. {nearest(part, engine, len(table), memory=need)}"
+                f"{part.name} needs whole columns in memory: about {format_bytes(need)} for {len(table)} rows, and "
+                f"memory is {format_bytes(engine.memory)}. {nearest(part, engine, len(table), memory=need)}"
             )
 
 
@@ -77,10 +77,10 @@ def needed(part: Part, table: Table) -> int:
 
 def nearest(part: Part, engine: Engine, rows: int, memory: int | None = None) -> str:
     """The nearest thing that works; ``memory`` is how much would do, where that is what lacks."""
-    roomier = [name for name in installed() if name != engine.name and engine_named(name).most >= rows]
+    roomier = [name for name in installed_engines() if name != engine.name and engine_named(name).collect_limit >= rows]
     ways = []
     if memory is not None:
-        ways.append(f"give memory = {in_words(memory)!r} or more")
+        ways.append(f"give memory = {format_bytes(memory)!r} or more")
         roomier = []
     if part.memory == "blocks":
         ways.append(f"apply it to blocks: in-blocks(method={part.name}(…), by=…)")
@@ -96,7 +96,7 @@ def nearest(part: Part, engine: Engine, rows: int, memory: int | None = None) ->
 
 def support(part: type[Part], engine: type[Engine]) -> str:
     """What a part can do on an engine, in words."""
-    bound = f"up to {engine.most / 1e6:g} million rows"
+    bound = f"up to {engine.collect_limit / 1e6:g} million rows"
     if not _always(part):
         sure = part.needs_memory is Part.needs_memory
         return "any size" if sure else f"any size, or {bound}, by its parameters and the schema"

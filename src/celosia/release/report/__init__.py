@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 from celosia.release.report.page import render, tables_page
 from celosia.show.look import LANGUAGES
 
@@ -80,5 +80,5 @@ def _said(value: Any) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    with replaced(path) as draft:
+    with replace_file(path) as draft:
         draft.write_text(text, encoding="utf-8")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia import files
-from celosia.data.credentials import resolved
-from celosia.data.io.atomic import refuse_taken, replaced
+from celosia.data.credentials import resolve_reference
+from celosia.data.io.atomic import refuse_existing, replace_file
 from celosia.errors import InputError, MissingExtra, OutputError
 
 if TYPE_CHECKING:
@@ -68,9 +68,9 @@ def export(
     if "<script" in text.lower() or "<main>" not in text:
         raise InputError(f"{source.name!r} is no report that Celosia wrote.")
     if not overwrite:
-        refuse_taken([target])
+        refuse_existing([target])
     signer = None if key is None else _signer(Path(key), password)
-    with replaced(target, source.stat().st_mode & 0o777) as draft:
+    with replace_file(target, source.stat().st_mode & 0o777) as draft:
         if kind == ".docx":
             from celosia.release.report.word import as_word
 
@@ -134,10 +134,10 @@ def _signer(key: Path, password: str | None) -> Any:
         from pyhanko.sign import signers
     except ImportError:
         raise MissingExtra.of("signing a report", "sign") from None
-    secret = None if password is None else resolved(password).encode()
+    secret = None if password is None else resolve_reference(password).encode()
     load: Any = signers.SimpleSigner.load_pkcs12_data  # the function that takes a path logs where it failed
     try:
-        with files.plain(key).open("rb") as file:
+        with files.regular_file(key).open("rb") as file:
             return load(file.read(LARGEST_KEY), [], passphrase=secret)
     except OSError as error:
         raise InputError(f"cannot read the key {str(key)!r}: {error.strerror}.") from None

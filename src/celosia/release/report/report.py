@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from celosia.data.io.atomic import refuse_taken, replaced
+from celosia.data.io.atomic import refuse_existing, replace_file
 from celosia.errors import GuardError
 from celosia.parts import Loss, Model, Threat, build_all, requirements
 from celosia.release.assess import PartsLike
@@ -59,7 +59,7 @@ def report(
 
     page = Path(path)
     if not overwrite:
-        refuse_taken([page])
+        refuse_existing([page])
     before, after = opened_pair(original, protected, schema)
     after = by_key(before, after, key) if key else after
     methods = [secret["method"] for secret in after.secrets if "method" in secret]
@@ -92,6 +92,6 @@ def report(
     text = render(release, edition=edition, language=language)
     if page.suffix.lower() in FORMS:
         return exported(text, page, overwrite=overwrite)
-    with replaced(page) as draft:
+    with replace_file(page) as draft:
         draft.write_text(text, encoding="utf-8")
     return page

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 from celosia.parts import summary
 from celosia.release.report.environment import templates
 from celosia.release.report.texts import title
@@ -153,7 +153,7 @@ def exploration_page(frontier: Frontier, path: Path, *, language: str = "en") ->
             original=(_share(frontier.original[0]), _loss(frontier, frontier.original[1])),
         )
     )
-    with replaced(path) as draft:
+    with replace_file(path) as draft:
         draft.write_text(text, encoding="utf-8")
 
 

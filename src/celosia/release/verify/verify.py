@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from celosia.data.engines.row_codes import NO_PERSON
-from celosia.data.io.atomic import journals, settle
+from celosia.data.io.atomic import finish_journal, journals
 from celosia.data.schema import Column, Role, Schema
 from celosia.errors import DataError
 from celosia.parts import Formal, build, describe, find, parts, protects
@@ -110,7 +110,7 @@ def _list_comparisons(stated: Certificate) -> list[Check]:
 def _files_in(directory: Path, record: str | Path | None) -> tuple[Path, str | Path | None]:
     """Return the certificate in the directory of a release, and its private record unless another was given."""
     for journal in journals(directory):
-        settle(journal)
+        finish_journal(journal)
     certificates = sorted(path for path in directory.glob("*certificate.json") if not path.name.startswith("."))
     if len(certificates) != 1:
         raise DataError(

@@ -90,8 +90,8 @@ def _column_pairs(cells: pl.Series, raws: pl.Series, hierarchy: Hierarchy | None
     """Each value of a column with each cell that can stand for it."""
     import polars as pl
 
-    from celosia.hierarchy.matching import fitting
+    from celosia.hierarchy.match import matching_pairs
 
     cells, raws = cells.unique(), raws.unique()
-    row, column = fitting(cells.to_list(), raws.to_list(), hierarchy)
+    row, column = matching_pairs(cells.to_list(), raws.to_list(), hierarchy)
     return pl.DataFrame({raws.name: raws.gather(column), "cell": cells.gather(row)})

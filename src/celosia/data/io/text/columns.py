@@ -119,7 +119,7 @@ def grouped_notation(
     """
     for grouping in groupings:
         thousands, mark = map(re.escape, grouping)
-        if not cells.str.contains(_grouped("number", grouping)).all():
+        if not cells.str.contains(_grouped_pattern("number", grouping)).all():
             continue
         sure = rf"\d{thousands}\d{{3}}{mark}|\d{thousands}\d{{3}}{thousands}"
         if grouping[1] != separator:  # "1,2" between commas is a list of two answers as well as a number
@@ -129,7 +129,7 @@ def grouped_notation(
     return None
 
 
-def _grouped(kind: str, grouping: tuple[str, str]) -> str:
+def _grouped_pattern(kind: str, grouping: tuple[str, str]) -> str:
     """Return the regular expression of numbers with a sign of thousands."""
     thousands, mark = map(re.escape, grouping)
     places = rf"(?:{mark}\d+)?" if kind == "number" else ""
@@ -144,7 +144,7 @@ def pattern(kind: str, decimal: str, grouping: tuple[str, str] | None = None) ->
     True
     """
     if grouping is not None:
-        return _grouped(kind, grouping)
+        return _grouped_pattern(kind, grouping)
     if kind != "number" or decimal == ".":
         return PATTERNS[kind]
     return PATTERNS[kind].replace(r"\.", decimal)
@@ -182,7 +182,7 @@ def readings_of(
             readings[name] = replace(readings[name], marks=marks_in(cells, name, readings[name].strip, marks))
         unchecked = {name for name in unchecked if misfits[name]}
         for name in unchecked:
-            readings[name] = _widened(cells, name, readings[name], decimal, marks, groupings, separator)
+            readings[name] = _widen(cells, name, readings[name], decimal, marks, groupings, separator)
         unchecked = {name for name in unchecked if readings[name].kind != "text"}
     for name in unchecked:
         readings[name] = Reading("text")
@@ -239,7 +239,7 @@ def _guess(
             return Reading(kind, strip=spaced)
     grouping = None if bare.is_empty() else grouped_notation(bare, decimal, groupings, separator)
     if grouping is not None:
-        whole = bool(bare.str.contains(_grouped("integer", grouping)).all())
+        whole = bool(bare.str.contains(_grouped_pattern("integer", grouping)).all())
         return Reading("integer" if whole else "number", strip=spaced, grouping=grouping)
     # ", " between cells: every cell starts with a blank that belongs to the separator.
     return Reading("text", strip=bool(cells.str.starts_with(" ").all()))
@@ -277,7 +277,7 @@ def _misfit(cell: pl.Expr, reading: Reading, decimal: str) -> pl.Expr:
     return misfit & cell.is_not_null()
 
 
-def _widened(
+def _widen(
     cells: pl.LazyFrame,
     name: str,
     reading: Reading,

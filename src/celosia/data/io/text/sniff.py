@@ -41,7 +41,7 @@ class Dialect:
     columns: tuple[str, ...]
 
 
-def opened(source: Path | bytes) -> IO[bytes]:
+def open_bytes(source: Path | bytes) -> IO[bytes]:
     """Open a file, or bytes, for reading, through gzip when the name says so."""
     if isinstance(source, bytes):
         return io.BytesIO(source)
@@ -56,7 +56,7 @@ def refuse_inflated(file: Path) -> None:
         return
     most = max(UNPACKED, MOST_PACKED * file.stat().st_size)
     unpacked = 0
-    with opened(file) as stream:
+    with open_bytes(file) as stream:
         while chunk := stream.read(1 << 20):
             unpacked += len(chunk)
             if unpacked > most:
@@ -135,7 +135,7 @@ def dialect_of(
 
     Raises ``DataError`` where ``header`` is None and the first line looks like a record.
     """
-    with opened(path) as file:
+    with open_bytes(path) as file:
         data = file.read(HEAD)
     if not data.strip():
         raise DataError(f"{path.name} is empty: there is no header and no record.")

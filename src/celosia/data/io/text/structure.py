@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from celosia.data.io.text.sniff import opened
+from celosia.data.io.text.sniff import open_bytes
 
 BLOCK = 1 << 24
 QUOTE, LINE_FEED, RETURN = 34, 10, 13
@@ -47,9 +47,9 @@ def structure_of(source: Path | bytes, separator: str, fields: int) -> Structure
     tally = _Tally(fields)
     inside, carried, empty, last = 0, 0, True, LINE_FEED
     mark = ord(separator)
-    with opened(source) as file:
+    with open_bytes(source) as file:
         while block := file.read(BLOCK):
-            decoder = _fed(decoder, block)
+            decoder = _feed(decoder, block)
             b = np.frombuffer(block, dtype=np.uint8)
             if inside or QUOTE in block:
                 tally.quoted = True
@@ -79,14 +79,14 @@ def structure_of(source: Path | bytes, separator: str, fields: int) -> Structure
             last = int(b[-1])
     if last != LINE_FEED or inside:
         tally.add(np.array([carried]), np.array([False]))
-    return tally.result(_ended(decoder), unclosed=bool(inside))
+    return tally.result(_is_complete(decoder), unclosed=bool(inside))
 
 
 def damaged_columns(path: Path, separator: str, names: tuple[str, ...]) -> dict[str, int]:
     """Count, per column, the cells that are not UTF-8."""
     import polars as pl
 
-    with opened(path) as file:
+    with open_bytes(path) as file:
         # Every byte becomes one character and back, so the damage survives the parser and can be found by column.
         text = file.read().decode("latin-1").encode()
     frame = pl.read_csv(
@@ -101,7 +101,7 @@ def damaged_columns(path: Path, separator: str, names: tuple[str, ...]) -> dict[
     for name in frame.columns:
         high = frame[name].drop_nulls()
         high = high.filter(high.str.contains(r"[^\x00-\x7F]"))
-        bad = sum(1 for cell in high.to_list() if not _valid(cell))
+        bad = sum(1 for cell in high.to_list() if not _is_utf8(cell))
         if bad:
             damaged[name] = bad
     return damaged
@@ -131,7 +131,7 @@ class _Tally:
         return Structure(self.records, self.ragged, self.first, self.blank, self.trailing, utf8, self.quoted, unclosed)
 
 
-def _fed(decoder: codecs.IncrementalDecoder | None, block: bytes) -> codecs.IncrementalDecoder | None:
+def _feed(decoder: codecs.IncrementalDecoder | None, block: bytes) -> codecs.IncrementalDecoder | None:
     """Feed a block to the decoder; None once the text has turned out not to be UTF-8."""
     if decoder is None:
         return None
@@ -142,7 +142,7 @@ def _fed(decoder: codecs.IncrementalDecoder | None, block: bytes) -> codecs.Incr
     return decoder
 
 
-def _ended(decoder: codecs.IncrementalDecoder | None) -> bool:
+def _is_complete(decoder: codecs.IncrementalDecoder | None) -> bool:
     """Say whether the text was UTF-8 to its last byte."""
     try:
         return decoder is not None and decoder.decode(b"", final=True) == ""
@@ -150,7 +150,7 @@ def _ended(decoder: codecs.IncrementalDecoder | None) -> bool:
         return False
 
 
-def _valid(cell: str) -> bool:
+def _is_utf8(cell: str) -> bool:
     """Say whether the bytes of a cell, one per character, are UTF-8."""
     try:
         cell.encode("latin-1").decode("utf-8")

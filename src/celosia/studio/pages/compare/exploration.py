@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 from celosia.frontier import Frontier, explore
 from celosia.parts.progress import Progress
 from celosia.studio import toml_edit
@@ -53,7 +53,7 @@ def explore_policy(project: Project, progress: Progress, place: str) -> dict[str
         store=folder / "tried.jsonl",
         progress=progress,
     )
-    with replaced(folder / "exploration.json", 0o600) as draft:
+    with replace_file(folder / "exploration.json", 0o600) as draft:
         draft.write_text(json.dumps(frontier.record()), encoding="utf-8")
     return {"points": len(frontier.points), "failed": len(frontier.failed)}
 

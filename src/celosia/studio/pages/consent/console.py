@@ -12,7 +12,7 @@ from celosia.consent.owners.store import Preferences
 from celosia.consent.owners.tables import tables
 from celosia.consent.rules.exchange import load
 from celosia.consent.rules.rules import Catalogue, Inference, Rule, write_toml
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 from celosia.errors import InputError
 from celosia.web.guard import quiet
 from celosia.web.sockets import loopback, secret_host
@@ -50,7 +50,7 @@ class Console:
         if self.catalogue is not None:
             raise InputError(f"there is a catalogue already: {self.catalogue.name}.")
         text = write_toml(first_catalogue(policy))
-        with replaced(self._folder / f"{CATALOGUE}.toml", 0o600) as draft:
+        with replace_file(self._folder / f"{CATALOGUE}.toml", 0o600) as draft:
             draft.write_text(text, encoding="utf-8")
 
     def open(self, database: str | None) -> str:

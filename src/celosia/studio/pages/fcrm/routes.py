@@ -10,7 +10,7 @@ from fastapi import Request, Response, UploadFile
 from fastapi.responses import PlainTextResponse
 from pydantic import ValidationError
 
-from celosia.data.io.atomic import replaced
+from celosia.data.io.atomic import replace_file
 from celosia.errors import CelosiaError, InputError
 from celosia.studio import forms, toml_edit
 from celosia.studio.pages.fcrm import board as boards
@@ -60,7 +60,7 @@ class Playground:
         """Apply an edit to the board and store the result."""
         with self._lock:
             after = edit(self.board())
-            with replaced(self._path, 0o600) as draft:
+            with replace_file(self._path, 0o600) as draft:
                 draft.write_text(after.model_dump_json(), encoding="utf-8")
             return after
 
@@ -227,7 +227,7 @@ def _export_routes(studio: Studio, router: APIRouter, ground: Playground) -> Non
             raise InputError("there are no points to save: click some, load a file or take the example.")
         place = project.resolve(SAVED)
         place.mkdir(exist_ok=True)
-        with replaced(place / "points.csv", 0o600) as draft:
+        with replace_file(place / "points.csv", 0o600) as draft:
             draft.write_text(boards.points_csv(board), encoding="utf-8")
         return studio.redirect(HERE, "points_saved")
 

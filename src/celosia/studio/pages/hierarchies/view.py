@@ -178,7 +178,7 @@ def breaks_of(values: Values, hierarchy: Intervals) -> tuple[float, ...]:
     if not len(x):
         return ()
     if hierarchy.width is None:
-        settled = hierarchy.settled([str(v) for v in x.tolist()], counts.tolist())
+        settled = hierarchy.freeze([str(v) for v in x.tolist()], counts.tolist())
         return settled.breaks[:MOST_BREAKS] if isinstance(settled, Intervals) else ()
     low = float(x[0]) if hierarchy.bottom is None else hierarchy.bottom
     high = float(x[-1]) if hierarchy.top is None else hierarchy.top

@@ -94,9 +94,9 @@ def declare(project: Project, text: str) -> None:
     place = project.folder / FILE
     if place.exists():
         raise InputError(f"there is a declaration already: {FILE}. Its budget is binding, so it stays.")
-    from celosia.data.io.atomic import replaced
+    from celosia.data.io.atomic import replace_file
 
-    with replaced(place, 0o600) as draft:
+    with replace_file(place, 0o600) as draft:
         draft.write_text(text, encoding="utf-8")
     try:
         init(place)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celosia.data.credentials import resolved
+from celosia.data.credentials import resolve_reference
 from celosia.gateway.commands import ledger_of
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.metadata import DatasetFacts
@@ -56,7 +56,7 @@ class Desk:
 def _places(facts: DatasetFacts) -> Iterator[str | Path]:
     """Yield every file of a declaration: its database (references resolved) and its tables."""
     yield from path_in(facts.database)
-    database = resolved(facts.database)
+    database = resolve_reference(facts.database)
     own = database.removeprefix(DUCKDB).removeprefix(":///")
     if not database.startswith(DUCKDB):
         yield from path_in(database)

@@ -7,7 +7,7 @@ import pytest
 
 from celosia.hierarchy import hierarchy, parse
 from celosia.hierarchy.cells import Exact, Interval, Mask, OneOf, Period
-from celosia.hierarchy.matching import compatible, fitting, matches
+from celosia.hierarchy.match import compatible, matches, matching_pairs
 from celosia.hierarchy.order import Order
 
 JOBS = (
@@ -153,9 +153,9 @@ def test_values_are_found_as_if_each_was_compared_with_each_cell():
                 expected[row, column] = raw == cell or any(part.covers(raw) for part in parts)
     assert expected.any(axis=1).sum() > 50
     assert np.argwhere(matches(cells, KNOWN) != expected).tolist() == []
-    assert [places.tolist() for places in fitting(cells, KNOWN)] == [p.tolist() for p in np.nonzero(expected)]
-    assert [len(places) for places in fitting([], KNOWN)] == [0, 0]
-    assert [len(places) for places in fitting(cells, [])] == [0, 0]
+    assert [places.tolist() for places in matching_pairs(cells, KNOWN)] == [p.tolist() for p in np.nonzero(expected)]
+    assert [len(places) for places in matching_pairs([], KNOWN)] == [0, 0]
+    assert [len(places) for places in matching_pairs(cells, [])] == [0, 0]
 
 
 @pytest.mark.parametrize("kind", [Exact, Interval, Mask, OneOf, Period])
@@ -173,6 +173,6 @@ def test_no_cell_looks_at_every_value(kind, monkeypatch):
         OneOf: [f"{{{day}, {day}}}" for day in known],
         Period: [day[:7] for day in known],
     }[kind]
-    rows, columns = fitting(cells, known)
+    rows, columns = matching_pairs(cells, known)
     assert not compared
     assert set(zip(rows.tolist(), columns.tolist(), strict=True)) >= {(at, at) for at in range(len(known))}

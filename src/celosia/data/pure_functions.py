@@ -127,9 +127,9 @@ def refuse_calls(tree: exp.Expr) -> None:
                 "value follows from their arguments alone. Leave it out."
             )
         if isinstance(node, exp.Operator | exp.ObjectIdentifier | exp.PseudoType | exp.UnicodeString | exp.Command):
-            raise DataError(f"the query holds {_written(node)}, which is not read. Leave it out.")
+            raise DataError(f"the query holds {_excerpt(node)}, which is not read. Leave it out.")
         if isinstance(node, exp.DataType) and node.this in (exp.DType.USERDEFINED, exp.DType.UNKNOWN, exp.DType.OBJECT):
-            raise DataError(f"the query casts to {_written(node)}, which is no built-in type. Leave it out.")
+            raise DataError(f"the query casts to {_excerpt(node)}, which is no built-in type. Leave it out.")
 
 
 def refuse_constructions(tree: exp.Expr) -> None:
@@ -140,7 +140,7 @@ def refuse_constructions(tree: exp.Expr) -> None:
     for node in tree.walk():
         word = type(node).__name__
         if not isinstance(node, exp.Func) and word not in PLAIN:
-            raise DataError(f"the query holds a construction ({word}) that is not published: {_written(node)}.")
+            raise DataError(f"the query holds a construction ({word}) that is not published: {_excerpt(node)}.")
         if isinstance(node, exp.Columns | exp.Explode) or (isinstance(node, exp.In) and node.args.get("field")):
             raise DataError(
                 f"the query holds a construction ({word}) that is not published. Write the columns; after IN a list or "
@@ -192,7 +192,7 @@ def _is_readable(name: str) -> bool:
     return name.isprintable() and "\\" not in name and len(name.encode()) <= 63
 
 
-def _written(node: exp.Expr) -> str:
+def _excerpt(node: exp.Expr) -> str:
     """A part of a query for a message, cut off; constants are not repeated."""
     from sqlglot import exp
 

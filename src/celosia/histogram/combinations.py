@@ -59,11 +59,13 @@ def group(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> tuple[NDA
     return seen[present], places[key]
 
 
-def ranked(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> NDArray[np.int64] | slice:
+def sort_order(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> NDArray[np.int64] | slice:
     """What brings the rows of some columns into order, the first column deciding first; rows in order stay as they are.
 
-    >>> ranked([np.array([1, 0, 1]), np.array([0, 5, 0])]).tolist(), ranked([np.array([0, 1]), np.array([5, 5])])
-    ([1, 0, 2], slice(None, None, None))
+    >>> sort_order([np.array([1, 0, 1]), np.array([0, 5, 0])]).tolist()
+    [1, 0, 2]
+    >>> sort_order([np.array([0, 1]), np.array([5, 5])])
+    slice(None, None, None)
     """
     key = pack(columns)
     return slice(None) if (key[1:] >= key[:-1]).all() else np.argsort(key, kind="stable")

@@ -36,11 +36,11 @@ def matches(
     [[True, False], [False, True], [True, True]]
     """
     out = np.zeros((len(cells), len(raws)), dtype=np.bool_)
-    out[fitting(cells, raws, hierarchy, open_missing=open_missing)] = True
+    out[matching_pairs(cells, raws, hierarchy, open_missing=open_missing)] = True
     return out
 
 
-def fitting(
+def matching_pairs(
     cells: Sequence[str | None],
     raws: Sequence[str | None],
     hierarchy: Hierarchy | None = None,
@@ -52,7 +52,7 @@ def fitting(
     A missing cell stands for a missing value only, or for anything with ``open_missing``. A set stands for what its
     members stand for, which may be labels of the hierarchy. The values are sorted once and looked up by each cell.
 
-    >>> [places.tolist() for places in fitting(["130**", "1485*", "*"], ["13053", "14853"])]
+    >>> [places.tolist() for places in matching_pairs(["130**", "1485*", "*"], ["13053", "14853"])]
     [[0, 1, 2, 2], [0, 1, 0, 1]]
     """
     values = Values(raws)

@@ -13,7 +13,7 @@ TRUTH = {"true": True, "false": False}
 LARGEST = 2**63 - 1
 
 
-def cleaned(
+def clean_frame(
     frame: Any,
     *,
     strip: Sequence[str] = (),
@@ -27,7 +27,8 @@ def cleaned(
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"sex": ["H", "Hombre ", "NS/NC"], "age": [30, -99, 41]})
-    >>> cleaned(frame, strip=["sex"], same={"sex": {"H": "Hombre"}}, missing={"sex": ["NS/NC"], "age": [-99]}).rows()
+    >>> codes = {"sex": ["NS/NC"], "age": [-99]}
+    >>> clean_frame(frame, strip=["sex"], same={"sex": {"H": "Hombre"}}, missing=codes).rows()
     [('Hombre', 30), ('Hombre', None), (None, 41)]
     """
     import narwhals as nw

@@ -28,34 +28,34 @@ PART = 1 << 21
 """Rows that are sorted at once."""
 
 
-def in_drawn_order(batches: Iterable[pl.DataFrame], rows: int, stream: Stream) -> Iterator[pl.DataFrame]:
+def sort_by_draw(batches: Iterable[pl.DataFrame], rows: int, stream: Stream) -> Iterator[pl.DataFrame]:
     """The rows of some batches by the words of their record ids (``RECORD``), which rise; the ids are left out.
 
     ``rows`` is about how many there are. Ties keep the order of the ids.
     """
     parts = -(-rows // PART) or 1
-    stream = stream.settled()
+    stream = stream.with_digest()
     drawn = (batch.drop(RECORD).with_columns(pl.Series(ORDER, _words(stream, batch[RECORD]))) for batch in batches)
     if parts == 1:
         held = list(drawn)
-        yield from [_sorted(pl.concat(held))] if held else []
+        yield from [_sort(pl.concat(held))] if held else []
         return
     place = Path(tempfile.mkdtemp(prefix="order-", dir=spill_folder()))
     try:
         paths: list[list[Path]] = [[] for _ in range(parts)]
         for batch in drawn:
-            for part, some in _parted(batch, parts):
+            for part, some in _split(batch, parts):
                 paths[part].append(place / f"{part}-{len(paths[part])}.arrow")
                 some.write_ipc(paths[part][-1])
         for own in filter(None, paths):
-            yield _sorted(pl.concat([pl.scan_ipc(path, glob=False).collect() for path in own]))
+            yield _sort(pl.concat([pl.scan_ipc(path, glob=False).collect() for path in own]))
             for path in own:
                 path.unlink()
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _sorted(part: pl.DataFrame) -> pl.DataFrame:
+def _sort(part: pl.DataFrame) -> pl.DataFrame:
     return part.sort(ORDER, maintain_order=True).drop(ORDER)
 
 
@@ -68,7 +68,7 @@ def _words(stream: Stream, ids: pl.Series) -> NDArray[np.uint64]:
     return words
 
 
-def _parted(batch: pl.DataFrame, parts: int) -> Iterator[tuple[int, pl.DataFrame]]:
+def _split(batch: pl.DataFrame, parts: int) -> Iterator[tuple[int, pl.DataFrame]]:
     """The rows of a batch by the part of the range of words that theirs is in."""
     words = batch[ORDER].to_numpy()
     part = ((words >> np.uint64(32)) * np.uint64(parts) >> np.uint64(32)).astype(np.uint16)
@@ -79,4 +79,4 @@ def _parted(batch: pl.DataFrame, parts: int) -> Iterator[tuple[int, pl.DataFrame
             yield number, moved.slice(int(end - size), int(size))
 
 
-__all__ = ["in_drawn_order"]
+__all__ = ["sort_by_draw"]

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.facts import FileFacts, Scan
-from celosia.data.io.filetypes import FileType, existing, register
+from celosia.data.io.filetypes import FileType, existing_file, register
 from celosia.data.io.formulas import Formulas, without_formulas
 from celosia.data.io.options import DecimalMark, Encoding, Notation, Separator, WrittenSeparator
 from celosia.data.io.text.columns import MARKS, Reading, expression, grouping_map, mark_map, marks_in, readings_of
-from celosia.data.io.text.sniff import SEPARATORS, Dialect, dialect_of, encoding_of, opened, refuse_inflated
+from celosia.data.io.text.sniff import SEPARATORS, Dialect, dialect_of, encoding_of, open_bytes, refuse_inflated
 from celosia.data.io.text.structure import Structure, damaged_columns, structure_of
 from celosia.errors import DataError, ParameterError
 
@@ -51,13 +51,13 @@ def scan(
     """
     import polars as pl
 
-    file = existing(path)
+    file = existing_file(path)
     try:
         refuse_inflated(file)
         dialect = dialect_of(file, separator, encoding, decimal, header)
         header = header is not False
         names = _names(file, dialect, columns)
-        source, structure = _checked(file, dialect, names, encoded=encoding is not None)
+        source, structure = _check_structure(file, dialect, names, encoded=encoding is not None)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{file.name} is not compressed by gzip, or damaged: it cannot be read to its end.") from None
     except pl.exceptions.PolarsError as error:  # its message may quote a record
@@ -140,13 +140,15 @@ def _names(file: Path, dialect: Dialect, columns: Sequence[str] | None) -> tuple
     return names
 
 
-def _checked(file: Path, dialect: Dialect, names: tuple[str, ...], encoded: bool) -> tuple[Path | bytes, Structure]:
+def _check_structure(
+    file: Path, dialect: Dialect, names: tuple[str, ...], encoded: bool
+) -> tuple[Path | bytes, Structure]:
     """Return the file, or its UTF-8 text where it is in another encoding, with its structure."""
     if dialect.encoding.replace("_", "-").lower() in ("utf-8", "utf8", "utf-8-sig", "ascii"):
         structure = structure_of(file, dialect.separator, len(names))
         if structure.utf8:
             return file, structure
-        with opened(file) as stream:
+        with open_bytes(file) as stream:
             data = stream.read()
         # The head may be plain ASCII and the first accent come late: then the whole file decides.
         whole = None if encoded else encoding_of(data)
@@ -159,7 +161,7 @@ def _checked(file: Path, dialect: Dialect, names: tuple[str, ...], encoded: bool
             )
         dialect = Dialect(whole, dialect.separator, dialect.decimal, dialect.columns)
     else:
-        with opened(file) as stream:
+        with open_bytes(file) as stream:
             data = stream.read()
     try:
         text = data.decode(dialect.encoding).removeprefix("\ufeff").encode()
