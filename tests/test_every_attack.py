@@ -19,6 +19,7 @@ from tests.reference.risks import REFERENCE
 import celosia
 from celosia.checker.rows import Plain, Row
 from celosia.parts import build, parts
+from celosia.parts.threat import methods_read
 from celosia.risk.attacks.linking.scoreboard import Scoreboard
 from celosia.risk.attacks.linking.several_rows import SeveralRows
 from celosia.risk.attacks.membership.density_membership import DensityMembership
@@ -215,3 +216,8 @@ def test_an_attack_finds_what_loops_over_the_rows_find(name, seeds):
                 assert all(t.polars().equals(b) for t, b in zip(tables, before, strict=True)), (
                     f"{told} changed its input"
                 )
+
+
+def test_an_attack_that_reads_parameters_is_run_against_the_methods_that_publish_them():
+    for name, cls in parts("attack").items():
+        assert methods_read(cls) == getattr(cls, "reads", ()), name

@@ -103,7 +103,7 @@ def test_the_index_of_pandas_is_kept_also_where_rows_are_left_out() -> None:
     assert 0 < len(fewer) < 30
     assert fewer["age"].equals(frame.loc[fewer.index, "age"])
     several = frame.set_index([frame.index, "age"], drop=False)
-    with pytest.warns(UserWarning, match="nothing protects it"):
+    with pytest.warns(UserWarning, match="no method protects it"):
         back = celosia.protect(several, "sample(share=0.5)", schema=SCHEMA, seed=1)
     assert list(back.index.names) == [None, "age"]
 

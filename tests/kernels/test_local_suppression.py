@@ -28,7 +28,7 @@ def test_cover_leaves_nobody_short_and_no_move_idle(seed, patterns):
     count = rng.integers(1, 4, patterns)
     lack = rng.integers(1, 4, patterns)
     able = np.ones(len(places.pattern), bool)
-    moved = cover(places.moves(), able, count, lack)
+    moved = cover(places.as_moves(), able, count, lack)
 
     def short(moves):
         """Patterns that neither moved wholly nor got enough matches from others at their places."""
@@ -53,7 +53,7 @@ def test_gather_fills_every_used_place(seed, patterns, k):
     spare = np.where(lacking, 0, rng.integers(0, 3, patterns))
     base = rng.integers(0, 3, len(places.start) - 1)
     base[-1] = k  # the place that is open to all has company
-    moved = gather(places.moves(), base, must, spare, k)
+    moved = gather(places.as_moves(), base, must, spare, k)
     gone = np.bincount(places.pattern, weights=moved, minlength=patterns)
     at = np.bincount(places.place, weights=moved, minlength=len(base))
     assert (gone[lacking] == must[lacking]).all()
@@ -63,7 +63,7 @@ def test_gather_fills_every_used_place(seed, patterns, k):
 
 def test_one_move_helps_its_whole_place():
     places = Places.of(np.zeros(3, int), np.arange(3), np.ones(3), np.zeros(3, int), 3)
-    moved = cover(places.moves(), np.ones(3, bool), np.ones(3, int), np.ones(3, int))
+    moved = cover(places.as_moves(), np.ones(3, bool), np.ones(3, int), np.ones(3, int))
     assert moved.sum() == 1
 
 

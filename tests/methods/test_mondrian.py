@@ -207,9 +207,9 @@ def test_cells_hold_their_values(seed, k, strict):
 
 def test_refusals():
     original = table({"age": [1, 2, 3], "d": ["x", "y", "x"]}, ["age"], sensitive=["d"])
-    with pytest.raises(RequirementError, match=r"k-anonymity asks for k at least 5.*all 3 records.*value is 3"):
+    with pytest.raises(RequirementError, match=r"k-anonymity requires k at least 5.*all 3 records.*value is 3"):
         celosia.protect(original, Mondrian(require=[KAnonymity(k=5)]))
-    with pytest.raises(RequirementError, match=r"l-diversity asks for l at least 3.*value is 2"):
+    with pytest.raises(RequirementError, match=r"l-diversity requires l at least 3.*value is 2"):
         celosia.protect(original, Mondrian(require=[LDiversity(l=3)]))
     with pytest.raises(RequirementError, match="a class of 9, but the table has only 3 records"):
         celosia.protect(original, Mondrian(target=[9, 1, 1]))

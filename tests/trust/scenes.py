@@ -291,7 +291,7 @@ def edit(place: Path) -> int:
     studio.undo()
     studio.undo()
     studio.redo()
-    studio.keep("more.csv", io.BytesIO(b"a,b\n" + b"1,2\n" * 1000))
+    studio.keep_upload("more.csv", io.BytesIO(b"a,b\n" + b"1,2\n" * 1000))
     return 0
 
 
@@ -307,7 +307,7 @@ def lost_policy(place: Path) -> str:
     for path in (place / "inputs").rglob("*.csv") if (place / "inputs").exists() else ():
         if hashlib.sha256(path.read_bytes()).hexdigest()[:16] != path.parent.name:
             return "a part of an upload"
-    studio.keep("again.csv", io.BytesIO(b"a\n1\n"))
+    studio.keep_upload("again.csv", io.BytesIO(b"a\n1\n"))
     studio.change(lambda text: f"{text}\n")
     left = [path.name for path in studio.state_folder.rglob("*") if path.name.startswith((".part-", "upload-"))]
     return f"left over: {left}" if left else ""

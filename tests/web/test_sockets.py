@@ -82,7 +82,7 @@ def test_no_log_of_a_server_tells_what_was_in_hand_when_it_failed(
 ) -> None:
     ask = _failing(monkeypatch)
     ask("http")
-    assert "a request failed inside (ValueError)." in caplog.text
+    assert "a request failed with an internal error (ValueError)." in caplog.text
     assert "Secreta" not in caplog.text
     assert all(record.exc_info is None for record in caplog.records)
     with pytest.raises(ValueError, match="Secreta"):

@@ -13,6 +13,7 @@ import pytest
 from tests.pixels import TOLERANCE, Looks
 
 from celosia.demo import prepare
+from celosia.release.evidence.certificate import Certificate
 from celosia.release.report import LANGUAGES, render
 from celosia.release.run import run
 
@@ -38,7 +39,7 @@ def release(tmp_path_factory):
     made = run(prepare(tmp_path_factory.mktemp("looks"), persons=1500))
     stated = {**made.certificate["release"], "sha256": "0" * 64}
     fixed = {"created": "2026-01-02T03:04:05Z", "celosia": "1", "commitments": {"input": "0" * 64}, "release": stated}
-    return replace(made, certificate={**made.certificate, **fixed})
+    return replace(made, public=Certificate.of_file({**made.certificate, **fixed}))
 
 
 @pytest.fixture(scope="module")

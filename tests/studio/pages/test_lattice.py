@@ -74,7 +74,7 @@ def test_the_best_is_the_least_loss_of_all_that_is_safe(landscape):
 def test_a_node_that_was_not_judged_is_unknown_unless_a_coarser_one_refuses_it():
     fresh = Landscape.of(table(), Generalise(require=["k-anonymity(k=3)"]))
     states = {node.levels: node.state for node in fresh.nodes_around(fresh.start)}
-    judged = {check.levels for check in fresh.result.checks}
+    judged = {evaluation.levels for evaluation in fresh.result.evaluations}
     assert "unknown" in states.values() or judged == set(states)
     for levels, state in states.items():
         if levels not in judged and state == "unsafe":

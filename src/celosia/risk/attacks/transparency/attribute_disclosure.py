@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.parts import Attack, Columns, DisclosesValue
+from celosia.parts import Attack, Columns, DisclosesValue, ReadsCertificate
 from celosia.risk.bases.attack_outcome import OutcomeEvidence
 from celosia.risk.bases.transparency import public_steps
 from celosia.table.source import Same, Source
@@ -30,7 +30,7 @@ class AttributeEvidence(OutcomeEvidence):
     target: list[str]
 
 
-class AttributeDisclosure(DisclosesValue, Attack):
+class AttributeDisclosure(ReadsCertificate, DisclosesValue, Attack):
     r"""The share of unknown values of people that an intruder predicts from a release and the values that she knows.
 
     She knows the ``known`` columns of a person and wants the ``target`` ones. Synthetic and perturbed records disclose
