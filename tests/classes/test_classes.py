@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.classes.rows import starred
+from celosia.classes.rows import star_rows
 from celosia.errors import SchemaError
 
 TYPES = {"a": pl.String, "b": pl.Int64, "c": pl.String, "who": pl.Int64}
@@ -140,7 +140,7 @@ def test_sensitive_values_need_classes():
 )
 def test_stars_in_all_columns_tell_a_suppressed_record(rows, expected):
     frame = pl.DataFrame(rows, schema={"a": pl.String, "b": pl.Categorical}, orient="row")
-    assert starred(frame, ["a", "b"]).to_list() == expected
+    assert star_rows(frame, ["a", "b"]).to_list() == expected
     table = celosia.read(frame, celosia.Schema.of(quasi=["a", "b"]))
     assert table.suppressed_mask().tolist() == expected
 

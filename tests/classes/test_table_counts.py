@@ -132,7 +132,7 @@ def test_values_that_are_grouped_without_codes_give_what_codes_give(tmp_path, mo
     for memory in (None, 1 << 30):  # with a limit values are listed first
         table = celosia.read(tmp_path / "people.parquet", schema, engine="duckdb")
         table.engine.memory = memory
-        counts = table.classes.keyed(("ill",))
+        counts = table.classes.counts_in_order(("ill",))
         every = table.count(["size", "age", "ill"], suppressed=False)
         found[memory] = (
             counts.size.tolist(),

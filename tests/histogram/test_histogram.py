@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.classes.missing import compatible
+from celosia.classes.missing_values import compatible_frequencies
 from celosia.histogram import CountAgain, Histogram, PersonPairs, encode, group
 from celosia.histogram.fixed_point import split
 
@@ -161,7 +161,7 @@ def test_persons_listed_by_some_columns_are_told_for_those(rows):
 def test_missing_values_that_stand_for_others(conservative, alpha, weighed, rows):
     """Persons with one pattern add up; the others count once among the patterns that may be theirs."""
     histogram = counted(rows, persons=True)
-    found = compatible(histogram, NAMES, NAMES, conservative=conservative, alpha=alpha, weighed=weighed)
+    found = compatible_frequencies(histogram, NAMES, NAMES, conservative=conservative, alpha=alpha, weighed=weighed)
     share = alpha if alpha is not None else 0.0 if conservative else 1.0
     cells = histogram.cells.rows()
     for i, own in enumerate(cells):

@@ -7,7 +7,7 @@ from celosia.classes.baseline import Baseline, Sensitive
 from celosia.classes.classes import EquivalenceClasses
 from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.classes.lineage import Derived, Lineage
-from celosia.classes.rows import STAR, Rows
+from celosia.classes.rows import STAR, EngineFrame, Rows
 from celosia.classes.table_counts import TableCounts
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Baseline",
     "ClassCounts",
     "Derived",
+    "EngineFrame",
     "EquivalenceClasses",
     "Lineage",
     "Rows",

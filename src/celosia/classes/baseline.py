@@ -1,8 +1,8 @@
-"""The domain and the distribution of a sensitive column: what classes are compared with.
+"""Baseline of a sensitive column: its domain and the distribution that classes are compared with.
 
 The distribution is that of the input table, records that are suppressed or left out later included; persons are
-counted where a person column is declared. What a step did to the values of the column is done to the input too; a
-column that a step drew anew is compared with what came out of that step.
+counted where a person column is declared. Steps on the values of the column are applied to the input too; a column
+that a step synthesised is compared with the result of that step.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """The values of a sensitive column in the order of its kind, a missing one last, and what belongs to each."""
+    """Values of a sensitive column in the order of its kind, a missing one last, with their distribution."""
 
     values: pl.Series
     share: NDArray[np.float64]
-    """The distribution that classes are compared with."""
+    """Distribution that classes are compared with."""
     ancestors: NDArray[np.int32] | None
     """The column's hierarchy: ``ancestors[level, value]`` is the generalised code; level 0 has one for each value."""
     numbers: NDArray[np.float64] | None
@@ -40,36 +40,36 @@ class Baseline:
         return len(self.values) - 1 if len(self.values) and self.values[-1] is None else -1
 
     def codes(self, column: Encoded) -> NDArray[np.int32]:
-        """A column of the table in the codes of this domain."""
+        """Return the codes of a column of the table over this domain."""
         return column.recode(Domain(self.values))
 
 
 @dataclass(frozen=True, eq=False)
 class Sensitive:
-    """One counted column: the code of each record, and what distances between values may need."""
+    """Code of each record in one sensitive column, and what distances between values need."""
 
     codes: NDArray[np.int32]
     width: int
-    """The number of different values; codes lie below it and follow the order of the column's kind."""
+    """Number of distinct values; codes lie below it and follow the order of the column's kind."""
     ancestors: NDArray[np.int32] | None = None
     numbers: NDArray[np.float64] | None = None
     baseline: NDArray[np.float64] | None = None
-    """The distribution that classes are compared with; that of these records unless given."""
+    """Distribution that classes are compared with; that of these records unless given."""
     missing_code: int = -1
     """The code of a missing value; -1 where none is missing."""
 
     @classmethod
     def of(cls, column: Encoded, domain: Baseline) -> Sensitive:
-        """A column of a table over its domain."""
+        """Encode a column of a table over its domain."""
         codes, width = domain.codes(column), len(domain.values)
         return cls(codes, width, domain.ancestors, domain.numbers, domain.share, domain.missing_code)
 
     def take(self, records: NDArray[np.bool_]) -> Sensitive:
-        """Some of the records; what they are compared with stays."""
+        """Select records; the baseline stays."""
         return replace(self, codes=self.codes[records])
 
     def share(self) -> NDArray[np.float64]:
-        """The distribution that classes are compared with."""
+        """Return the distribution that classes are compared with."""
         if self.baseline is not None:
             return self.baseline
         counts = np.bincount(self.codes, minlength=self.width)
@@ -77,7 +77,7 @@ class Sensitive:
 
 
 def baseline(schema: Schema, name: str, values: pl.Series, whole: Histogram, raw: pl.Series) -> Baseline:
-    """The domain of a column, its ``values``, with their distribution in the ``whole``; ``raw`` are those as read."""
+    """Return the baseline of ``values`` from the counts ``whole``; ``raw`` are the values of the column as read."""
     import polars as pl
 
     count = np.bincount(whole.column(name).recode(Domain(values)), weights=whole.persons, minlength=len(values))
@@ -91,7 +91,7 @@ def baseline(schema: Schema, name: str, values: pl.Series, whole: Histogram, raw
 
 
 def _ancestors(schema: Schema, name: str, values: pl.Series, raw: pl.Series) -> NDArray[np.int32] | None:
-    """The codes of the values on every level; where a step recoded the column to a level, from that level upwards."""
+    """Code the values on every level; where a step recoded the column to a level, from that level upwards."""
     hierarchy = schema.hierarchy(name)
     if hierarchy is None:
         return None
@@ -104,4 +104,4 @@ def _ancestors(schema: Schema, name: str, values: pl.Series, raw: pl.Series) -> 
             rows = np.arange(len(values)) if at_start else np.array([place[value] for value in values.to_list()])
             above = [levels.codes(level)[rows] for level in range(first, levels.height + 1)]
             return np.vstack(above).astype(np.int32)
-    return None  # the column holds other words than those of its hierarchy
+    return None  # the column has values that are not in its hierarchy

@@ -1,11 +1,11 @@
 """Equivalence classes and frequencies of a table: the basis of models, risks and losses.
 
-All of it starts from one histogram (:mod:`celosia.histogram`), which :class:`~celosia.classes.table_counts.TableCounts`
-gets. Decided here and in that module, once for everything that is measured:
+They are computed from one histogram of :class:`~celosia.classes.table_counts.TableCounts`. The two modules decide for
+every measure:
 
-- A suppressed record belongs to no class. It carries a mark, or shows ``*`` in all its quasi-identifiers, whoever wrote
-  them: a reader of the file cannot distinguish the two. Where that is every record they are one class; without a mark
-  they are then generalised, not suppressed.
+- A suppressed record belongs to no class. It has a mark, or ``*`` in all its quasi-identifiers, which a reader of the
+  file cannot distinguish. Where every record is suppressed they are one class; without a mark they are then
+  generalised, not suppressed.
 - Models and risks measure the table in several readings (:meth:`celosia.table.Table.readings`) and state the worst:
   suppressed records that show a sensitive value are also counted as one class, and rows without a person's id also as
   one person each. A suppressed record whose sensitive cells are all missing discloses nothing but that it exists.
@@ -25,7 +25,7 @@ import numpy as np
 
 from celosia.classes.baseline import Baseline, baseline
 from celosia.classes.counts import ClassCounts, ValueCounts
-from celosia.classes.missing import compatible
+from celosia.classes.missing_values import compatible_frequencies
 from celosia.classes.rows import all_stars
 from celosia.classes.table_counts import TableCounts
 from celosia.data.engines.row_codes import PERSONS, ROWS
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
 
     from celosia.data.schema import Schema
 
-    Compared = Callable[[str], "tuple[TableCounts, TableCounts] | None"]
+    InputCounts = Callable[[str], "tuple[TableCounts, TableCounts] | None"]
 
 _STARS = "__stars__"
 
 
 @dataclass(eq=False)
 class EquivalenceClasses:
-    """The classes of one table, each thing computed once."""
+    """Classes of one table, computed once."""
 
     table: TableCounts
-    compared: Compared = lambda _column: None
-    """Gives for a column the counts of the input table, as it was read and with the values as they are by now."""
-    _keyed: dict[tuple[str, ...], ClassCounts] = field(default_factory=dict, repr=False)
+    input_counts: InputCounts = lambda _column: None
+    """Counts of the input for a column: as read, and with the steps on its values applied; None without an input."""
+    _counts: dict[tuple[str, ...], ClassCounts] = field(default_factory=dict, repr=False)
     _baselines: dict[str, Baseline] = field(default_factory=dict, repr=False)
 
     @property
@@ -62,7 +62,7 @@ class EquivalenceClasses:
 
     @cached_property
     def histogram(self) -> Histogram:
-        """The combinations of the quasi-identifiers of records that belong to a class."""
+        """Combinations of quasi-identifiers of the records that belong to a class."""
         return self.table.histogram(self.schema.need_quasi(), suppressed=False)
 
     @property
@@ -80,12 +80,12 @@ class EquivalenceClasses:
         """Whether every record shows nothing but ``*``."""
         return self.table.all_suppressed
 
-    # What classes are compared with.
+    # Baselines.
 
     def baseline(self, column: str) -> Baseline:
         """Return the domain of a sensitive column, and its distribution in the input table."""
         if column not in self._baselines:
-            read, whole = (each.histogram([column]) for each in self._compared(column))
+            read, whole = (each.histogram([column]) for each in self._baseline_counts(column))
             values, before = self.domain(column), whole.column(column).values
             if values.dtype != before.dtype or not before.is_in(values.implode(), nulls_equal=True).all():
                 # a quasi-identifier whose values a step replaced by others
@@ -95,33 +95,33 @@ class EquivalenceClasses:
         return self._baselines[column]
 
     def domain(self, column: str) -> pl.Series:
-        """Return the values of a column in order, a missing one last: those in classes, and those compared with."""
+        """Return the values of a column in order, a missing one last: those in classes and those of the baseline."""
         import polars as pl
 
         cells = [self.table.histogram([column], suppressed=False).column(column).cells()]
         if column not in self.schema.quasi:
-            cells.append(self._compared(column)[1].histogram([column]).column(column).cells())
+            cells.append(self._baseline_counts(column)[1].histogram([column]).column(column).cells())
         return encode(pl.concat(cells), self.schema[column].value_order).values
 
-    def _compared(self, column: str) -> tuple[TableCounts, TableCounts]:
-        return self.compared(column) or (self.table, self.table)
+    def _baseline_counts(self, column: str) -> tuple[TableCounts, TableCounts]:
+        return self.input_counts(column) or (self.table, self.table)
 
     # Classes.
 
     @cached_property
     def sizes(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """For each class (or pattern): the frequency of its records, and how many records (persons) it has."""
+        """Frequency of the records of each class (or pattern), and its number of records (persons)."""
         keys = self.schema.need_quasi()
         if not self.closed:
             return self.frequencies(), self.histogram.persons
         alone = self.schema.person is not None or not (self.table.has_marks or self.table.domains)
-        in_engine = alone and self.table.stored is None and not self.table.knows(keys)
+        in_engine = alone and self.table.stored is None and not self.table.has_counts(keys)
         own = self._sizes_in_engine(keys) if in_engine else self.histogram.persons
         return own.astype(np.float64), own
 
     @cached_property
     def row_sizes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each class (or pattern): its rows, and how many rows each of them could be; persons are not counted."""
+        """Rows of each class (or pattern), and the frequency of these in rows; persons are not counted."""
         rows = self.table.histogram(self.schema.need_quasi(), suppressed=False, rows_only=True)
         return rows.rows, self._frequencies(rows.without_persons()).astype(np.int64)
 
@@ -131,13 +131,13 @@ class EquivalenceClasses:
         return self._frequencies(some), some.persons
 
     def _sizes_in_engine(self, keys: Sequence[str]) -> NDArray[np.int64]:
-        """Sizes without the combinations, which stay in the engine."""
+        """Count class sizes in the engine, without collecting the combinations."""
         import narwhals as nw
 
         rows = self.table.rows
         counted = PERSONS if self.schema.person else ROWS
-        grouped = nw.from_native(rows.engine.histogram(rows.kept(), keys, person=self.schema.person))
-        stars = all_stars(rows.telling) if rows.starrable else nw.lit(value=False)
+        grouped = nw.from_native(rows.engine.histogram(rows.unmarked_frame(), keys, person=self.schema.person))
+        stars = all_stars(rows.suppression_columns) if rows.can_show_stars else nw.lit(value=False)
         sizes = rows.engine.collect(grouped.select(nw.col(counted), stars.alias(_STARS)).to_native())
         kept = sizes.filter(~sizes[_STARS])
         if not len(kept):  # every record is suppressed
@@ -148,20 +148,20 @@ class EquivalenceClasses:
         """Return the classes as arrays of counts; with sensitive columns in the order of :attr:`histogram`."""
         if unit == "rows" and self.schema.person is not None:
             return self._count(tuple(sensitive), rows_only=True)
-        if not sensitive and not self._keyed:
+        if not sensitive and not self._counts:
             frequency, members = self.sizes
             own = None if self.closed else members
             return ClassCounts(frequency.astype(np.int64), total=self.total, members=own)
-        return self.keyed(sensitive)
+        return self.counts_in_order(sensitive)
 
-    def keyed(self, sensitive: Sequence[str] = ()) -> ClassCounts:
+    def counts_in_order(self, sensitive: Sequence[str] = ()) -> ClassCounts:
         """Return the classes as arrays of counts in the order of :attr:`histogram`."""
         wanted = tuple(sensitive)
-        for columns, counts in self._keyed.items():  # counts that were made for these columns or more
+        for columns, counts in self._counts.items():  # counts of these columns, or of more
             if set(wanted) <= set(columns):
                 return replace(counts, values={name: counts.values[name] for name in wanted})
-        self._keyed[wanted] = self._count(wanted)
-        return self._keyed[wanted]
+        self._counts[wanted] = self._count(wanted)
+        return self._counts[wanted]
 
     def _count(self, sensitive: tuple[str, ...], *, rows_only: bool = False) -> ClassCounts:
         keys = self.schema.need_quasi()
@@ -170,7 +170,7 @@ class EquivalenceClasses:
                 raise SchemaError("sensitive values are counted within classes, which need missing = 'category'.")
             frequency, members = self.sizes
             return ClassCounts(frequency.astype(np.int64), total=self.total, members=members)
-        if sensitive and not self.table.knows([*keys, *sensitive]):
+        if sensitive and not self.table.has_counts([*keys, *sensitive]):
             self.table.prepare(keys, sensitive)
         base = self.table.histogram(keys, suppressed=False, rows_only=rows_only)
         size, total = (base.rows, self.table.length) if rows_only else (base.persons, self.total)
@@ -216,7 +216,9 @@ class EquivalenceClasses:
     ) -> NDArray[np.float64]:
         own = [name for name in (self.open_missing if alpha is None else self.schema.quasi) if name in histogram.names]
         conservative = self.schema.reading() == Missing.CONSERVATIVE
-        return compatible(histogram, histogram.names, own, conservative=conservative, alpha=alpha, weighed=weighted)
+        return compatible_frequencies(
+            histogram, histogram.names, own, conservative=conservative, alpha=alpha, weighed=weighted
+        )
 
     @property
     def codes(self) -> NDArray[np.int32]:
@@ -244,9 +246,9 @@ class EquivalenceClasses:
 
     @cached_property
     def place(self) -> NDArray[np.int64]:
-        """The entry of :attr:`histogram` of each record in table order; -1 when it is suppressed."""
+        """Entry of :attr:`histogram` of each record in table order; -1 when it is suppressed."""
         return self.table.place(self.schema.need_quasi())
 
-    def on_records(self, values: NDArray[Any], *, suppressed: Any) -> NDArray[Any]:
+    def on_records(self, values: NDArray[Any], *, suppressed: object) -> NDArray[Any]:
         """Spread one value per entry of :attr:`histogram` over the records, in table order."""
         return np.append(values, np.asarray(suppressed, dtype=values.dtype))[self.place]

@@ -1,9 +1,8 @@
-"""What a requirement sees of a candidate: its classes as arrays of counts.
+"""Classes as arrays of counts: the input of requirements.
 
-A search tries many ways to generalise a table. For each it hands the classes that would come out to the
-requirements as one :class:`ClassCounts`; a requirement answers with one verdict per class (or, when it speaks about
-the file as a whole, with one verdict about all classes that are kept). Nothing here knows a table: the same arrays
-are made from a grouped frame, from the integer codes of a lattice search or by hand in a test.
+A search passes the classes of every candidate to the requirements as one :class:`ClassCounts`; a requirement returns
+one verdict per class (or one for the whole file). Nothing here depends on a table: the arrays come from a grouped
+frame, from the integer codes of a lattice search or from a test.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Verdict = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueCounts:
-    """How often each value of one sensitive column occurs in each class, as compressed rows.
+    """Counts of each value of one sensitive column in each class, as compressed rows.
 
     Class ``c`` holds the values ``value[start[c]:start[c + 1]]`` (codes, ascending, each at most once), each
     ``count`` times; a value that a class does not hold has no entry. Codes follow the order of the column's kind
@@ -71,12 +70,12 @@ class ValueCounts:
 
     @property
     def distinct(self) -> Counts:
-        """The number of different values in each class."""
+        """Number of distinct values of each class."""
         return np.diff(self.start)
 
     @property
     def size(self) -> Counts:
-        """The number of records of each class that this column counts."""
+        """Records of each class that this column counts."""
         return np.bincount(self.owner, weights=self.count, minlength=len(self.start) - 1).astype(np.int64)
 
     @property
@@ -85,7 +84,7 @@ class ValueCounts:
         return np.asarray(self.count / self.size[self.owner], dtype=np.float64)
 
     def dense(self) -> Counts:
-        """Give the classes × values matrix; meant for few values or few classes."""
+        """Return the classes × values matrix; meant for few values or few classes."""
         full = np.zeros((len(self.start) - 1, len(self.baseline)), dtype=np.int64)
         full[self.owner, self.value] = self.count
         return full
@@ -100,7 +99,7 @@ class ValueCounts:
         return replace(self, start=start, value=self.value[entry], count=self.count[entry])
 
     def without_missing(self) -> ValueCounts:
-        """Counts of the known values; a class in which every value is missing keeps them.
+        """Drop missing values; a class in which every value is missing keeps them.
 
         >>> start, value, count = np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([2, 5, 4])
         >>> ValueCounts(start, value, count, np.ones(2), missing_code=1).without_missing().count.tolist()
@@ -113,7 +112,7 @@ class ValueCounts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCounts:
-    """The classes of one candidate table, as arrays with one entry per class.
+    """Classes of one table, as arrays with one entry per class.
 
     ``size`` counts records, or persons where the table declares a person column. No class is empty.
 
@@ -131,7 +130,7 @@ class ClassCounts:
     """Records (persons) that each entry stands for, where that is not its size: with missing values read as wildcards
     the entries are patterns, ``size`` their frequency."""
     target: Counts | None = None
-    """The largest class size that a member of the class asks for, where members have targets of their own."""
+    """Largest class size that a member of the class requires, where records have targets of their own."""
     population: Counts | None = None
     """Records of the population table that fall into the class, where a population is given."""
     population_total: int | None = None
@@ -145,7 +144,7 @@ class ClassCounts:
     squares: Counts | None = None
     """Per class, the sum over its original combinations of their squared record counts."""
     least: int = 1
-    """No class smaller than this is kept, whatever else it holds."""
+    """Smallest class that may be kept."""
 
     def __post_init__(self) -> None:
         if self.total < 0:
@@ -155,8 +154,8 @@ class ClassCounts:
         return len(self.size)
 
     @property
-    def held(self) -> Counts:
-        """The records (persons) that each entry stands for."""
+    def records(self) -> Counts:
+        """Records (persons) of each entry."""
         return self.size if self.members is None else self.members
 
     @property
@@ -169,7 +168,7 @@ class ClassCounts:
         return max(0, self.population_total - int(self.population.sum()))
 
     def of(self, column: str | None = None) -> ValueCounts:
-        """Give the counts of one sensitive column; without a name, of the only one."""
+        """Return the counts of one sensitive column; without a name, of the only one."""
         if column is None and len(self.values) == 1:
             return next(iter(self.values.values()))
         if column is None or column not in self.values:
@@ -179,7 +178,7 @@ class ClassCounts:
     def take(self, classes: NDArray[np.intp] | Verdict) -> ClassCounts:
         """Keep some of the classes, given by position or mask; totals and baselines stay those of the input.
 
-        People of the population in a class that goes count as outside, though some may be in one that stays as well.
+        People of the population in a removed class count as outside, though some may be in one that stays as well.
         """
         population = None if self.population is None else self.population[classes]
         outside = self.population_outside

@@ -36,11 +36,11 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Derived:
-    """Entries of the counted table, and what they have become."""
+    """Entries of the counted table, and their cells after the changes."""
 
     before: Histogram
     changed: Mapping[str, Encoded]
-    """Columns of entries that are left, as they are now; ``SUPPRESSED`` where a step marked some."""
+    """Columns of the entries that are left, after the changes; ``SUPPRESSED`` where a step marked some."""
     kept: NDArray[np.int64]
     """The entries that are left."""
 
@@ -50,11 +50,11 @@ class Derived:
         return self.before.rows[self.kept]
 
     def column(self, name: str) -> Encoded:
-        """A column as it is now, for each entry that is left."""
+        """Return a column after the changes, for each entry that is left."""
         return self.changed[name] if name in self.changed else self.before.column(name).take(self.kept)
 
     def after(self, names: Sequence[str], orders: Mapping[str, Sequence[str]]) -> Histogram:
-        """Count these columns (and the marks of suppressed rows) as they are now, their values in order."""
+        """Count these columns (and the marks of suppressed rows) after the changes, their values in order."""
         mask = np.zeros(len(self.before), dtype=np.bool_)
         mask[self.kept] = True
         left = self.before if mask.all() else self.before.filter(mask)
@@ -75,8 +75,8 @@ class Derived:
         column = self.changed[SUPPRESSED]
         return np.asarray(column.values.to_numpy()[column.codes], dtype=np.bool_)
 
-    def unchanged(self, name: str) -> NDArray[np.bool_]:
-        """Which entries that are left have the cell in a column that they had, as text; missing equals missing."""
+    def unchanged_cells(self, name: str) -> NDArray[np.bool_]:
+        """Return which entries that are left kept their cell in a column, as text; missing equals missing."""
         from celosia.hierarchy import text_series
 
         if name not in self.changed:
@@ -120,18 +120,18 @@ class Lineage:
         return any(change.drops_rows for change in self.changes)
 
     def derive(self, names: Sequence[str], *, rows_only: bool = False) -> Derived | None:
-        """Follow the combinations of these columns, and of those that decide about them; None where that is unknown.
+        """Replay the changes on the combinations of these columns and of those they depend on; None if impossible.
 
         Persons are counted unless ``rows_only``; then there may be more columns.
         """
-        wanted, schema = self.needed(names), self.base.schema
+        wanted, schema = self.required_columns(names), self.base.schema
         if not self.changes or not wanted or wanted & self.rewritten or not wanted <= set(schema.names):
             return None
         weighed = schema.weight is not None and any(schema.weight in change.columns for change in self.changes)
         if schema.person in wanted or schema.weight in wanted or weighed:
             return None
         if rows_only:
-            wanted = self._together(wanted)
+            wanted = self._add_joint_columns(wanted)
             for (columns, _), derived in self._derived.items():
                 if wanted <= columns:
                     return derived
@@ -147,18 +147,18 @@ class Lineage:
             self._derived[key] = self._replay(before, wanted)
         return self._derived[key]
 
-    def needed(self, names: Iterable[str]) -> set[str]:
-        """Return these columns and those that decide about their cells."""
+    def required_columns(self, names: Iterable[str]) -> set[str]:
+        """Return these columns and those that their cells depend on."""
         wanted = set(names)
         for change in reversed(self.changes):
             if change.drops_rows or change.columns & wanted:
                 wanted |= change.columns
         return wanted
 
-    def _together(self, wanted: set[str]) -> set[str]:
-        """All columns that were counted jointly, where these are among them: one derivation serves all counts."""
+    def _add_joint_columns(self, wanted: set[str]) -> set[str]:
+        """Extend these columns to the jointly counted ones that contain them: one derivation serves all counts."""
         joint = set(self.base.joint)
-        follows = wanted <= joint and self.needed(joint) == joint and not joint & self.rewritten
+        follows = wanted <= joint and self.required_columns(joint) == joint and not joint & self.rewritten
         return joint if follows else wanted
 
     def _replay(self, before: Histogram, wanted: set[str]) -> Derived:

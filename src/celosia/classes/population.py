@@ -1,4 +1,4 @@
-"""How many records of a population each class of a table could be."""
+"""Population counts: the records of a population table that each class of a table could be."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WHO = "__who__"
 
 
 def population_counts(classes: EquivalenceClasses, population: TableCounts) -> tuple[NDArray[np.int64], int, int]:
-    """Records of the population in each class (in the order of ``classes.histogram``), those in no class, and all.
+    """Count the population in each class (in the order of ``classes.histogram``), in no class, and in all.
 
     The population holds raw values while the table may be generalised: a population record belongs to every class
     whose cells can stand for its values. Where it has the person column of the table, persons are counted.
@@ -70,7 +70,7 @@ def _texts(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _pairs(cells: pl.Series, raws: pl.Series, schema: Schema, name: str, *, wild: bool) -> pl.DataFrame:
-    """Every cell with the raw values it can stand for."""
+    """Return every cell with the raw values that it covers."""
     import polars as pl
 
     cells, raws = cells.unique(), raws.unique()

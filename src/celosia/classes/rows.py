@@ -1,10 +1,10 @@
-"""The rows of a table as an engine holds them, with the schema that tells what they mean."""
+"""Rows of a table in an engine, with their schema."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from celosia.data.engines.engine import SUPPRESSED, Engine
 from celosia.data.engines.row_codes import ROWS
@@ -15,26 +15,28 @@ if TYPE_CHECKING:
     import polars as pl
 
 STAR = "*"
-"""What stands in the quasi-identifiers of a suppressed record."""
+"""Cell of a suppressed record in its quasi-identifiers."""
+EngineFrame: TypeAlias = Any
+"""Frame of an engine: a lazy Polars frame, a DuckDB relation or a Spark frame."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """An engine's frame and what its columns are."""
+    """Frame of an engine, and the schema of its columns."""
 
     engine: Engine
-    frame: Any
+    frame: EngineFrame
     schema: Schema
     stars: tuple[str, ...] | None = None
-    """The columns whose stars tell a suppressed record; the quasi-identifiers unless given."""
+    """Suppression columns; the quasi-identifiers unless given."""
     single: bool = False
-    """Whether these rows are one reading of a table, so that no others are taken of them."""
+    """Whether these rows are already one reading of a table (:func:`celosia.table.readings.readings`)."""
 
     @classmethod
-    def described(cls, engine: Engine, frame: Any, schema: Schema) -> Rows:
-        """Rows with the schema bound to their columns.
+    def bind(cls, engine: Engine, frame: EngineFrame, schema: Schema) -> Rows:
+        """Bind a schema to the columns of a frame.
 
-        Hierarchies that are made from the data are fixed here: a protected table keeps the levels of its input.
+        Hierarchies built from the data are fixed here: a protected table keeps the levels of its input.
         """
         bound = schema.bind(engine.kinds(frame))
         for name in bound.names:
@@ -46,32 +48,34 @@ class Rows:
         return cls(engine, frame, bound)
 
     @property
-    def flagged(self) -> bool:
-        """Whether suppressed records carry a mark; otherwise they are told by their stars."""
+    def has_marks(self) -> bool:
+        """Whether a column marks suppressed records; otherwise their stars identify them."""
         return SUPPRESSED in self.engine.types(self.frame)
 
-    def kept(self) -> Any:
-        """The frame without marked records."""
+    def unmarked_frame(self) -> EngineFrame:
+        """Return the frame without marked records."""
         import narwhals as nw
 
-        return self.engine.filter(self.frame, ~nw.col(SUPPRESSED)) if self.flagged else self.frame
+        return self.engine.filter(self.frame, ~nw.col(SUPPRESSED)) if self.has_marks else self.frame
 
     @property
-    def starrable(self) -> bool:
-        """Whether records can show stars in all these columns: then all of them are text, or categories."""
+    def can_show_stars(self) -> bool:
+        """Whether records can have stars in all suppression columns, because these are text or categories."""
         import narwhals as nw
 
         types, textual = self.engine.types(self.frame), (nw.String, nw.Categorical, nw.Enum)
-        return bool(self.telling) and all(isinstance(types[name], textual) for name in self.telling)
+        return bool(self.suppression_columns) and all(
+            isinstance(types[name], textual) for name in self.suppression_columns
+        )
 
     @property
-    def telling(self) -> tuple[str, ...]:
-        """The columns whose stars tell a suppressed record."""
+    def suppression_columns(self) -> tuple[str, ...]:
+        """Columns whose stars identify a suppressed record."""
         return self.schema.quasi if self.stars is None else self.stars
 
 
 def all_stars(names: Sequence[str]) -> nw.Expr:
-    """Whether a row has stars in all these columns; a missing value is no star."""
+    """Expression that is true for rows with stars in all these columns; a missing value is no star."""
     import narwhals as nw
 
     stars = ((nw.col(name).cast(nw.String) == STAR).fill_null(value=False) for name in names)
@@ -79,14 +83,14 @@ def all_stars(names: Sequence[str]) -> nw.Expr:
 
 
 def all_missing(names: Sequence[str]) -> nw.Expr:
-    """Whether a row has no value in any of these columns."""
+    """Expression that is true for rows without a value in these columns."""
     import narwhals as nw
 
     return nw.all_horizontal(*(nw.col(name).is_null() for name in names), ignore_nulls=False)
 
 
-def starred(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
-    """The same for a frame in memory."""
+def star_rows(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
+    """Return which rows of a frame in memory have stars in all these columns."""
     import polars as pl
 
     return frame.select(pl.all_horizontal(pl.col(name).cast(pl.String).eq_missing(STAR) for name in names)).to_series()

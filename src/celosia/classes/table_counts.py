@@ -1,4 +1,4 @@
-"""Counts of one table: the only cache of histograms, and the only place that chooses how one is made."""
+"""Counts of one table: the only cache of histograms, and the only place that chooses how to compute one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.classes.rows import STAR, Rows, all_stars, starred
+from celosia.classes.rows import STAR, EngineFrame, Rows, all_stars, star_rows
 from celosia.data.engines.engine import RECORD, SUPPRESSED
 from celosia.data.engines.row_codes import MemoryCodes, StoredCodes
 from celosia.histogram import CountAgain, Histogram
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MARK, _ENTRY = "__mark__", "__entry__"
 FEW_VALUES = 64
-"""Columns with so few values, together, are counted along with the quasi-identifiers: a pass less over the rows."""
+"""Columns with at most this many value combinations are counted along with the quasi-identifiers, in the same pass."""
 
 
 @dataclass(eq=False)
@@ -43,13 +43,13 @@ class TableCounts:
     rows: Rows
     lineage: Lineage | None = None
     domains: dict[str, Domain] = field(default_factory=dict, repr=False)
-    """Values of columns of a table that is not in memory, as far as they are known."""
+    """Known domains of columns of a table that is not in memory."""
     stored: StoredCodes | None = field(default=None, repr=False)
-    """Codes of the rows, where they were written."""
+    """Codes of the rows, where they were stored."""
     joint: tuple[str, ...] = ()
     """Columns that were counted jointly (:meth:`prepare`)."""
     _known: dict[tuple[tuple[str, ...], bool], Histogram] = field(default_factory=dict, repr=False)
-    _kept: dict[tuple[tuple[str, ...], bool], Histogram] = field(default_factory=dict, repr=False)
+    _unsuppressed: dict[tuple[tuple[str, ...], bool], Histogram] = field(default_factory=dict, repr=False)
 
     @property
     def schema(self) -> Schema:
@@ -70,8 +70,8 @@ class TableCounts:
         return engine.collect(engine.sort_by_record(frame) if RECORD in self.names else frame)
 
     @property
-    def is_asked(self) -> bool:
-        """Whether it has been decided where the rows are."""
+    def is_collected(self) -> bool:
+        """Whether it has been decided if the rows are in memory."""
         return "frame" in self.__dict__
 
     @cached_property
@@ -92,20 +92,20 @@ class TableCounts:
 
     @cached_property
     def all_suppressed(self) -> bool:
-        """Whether every row shows nothing but ``*``."""
-        if not self.rows.starrable:
+        """Whether every row has ``*`` in all suppression columns."""
+        if not self.rows.can_show_stars:
             return False
         if self.frame is not None:
-            return bool(starred(self.frame, self.rows.telling).all()) and len(self.frame) > 0
+            return bool(star_rows(self.frame, self.rows.suppression_columns).all()) and len(self.frame) > 0
         return len(self._marked) > 0 and bool(self._starred_entries(self._marked).all())
 
     @cached_property
     def suppressed_rows(self) -> NDArray[np.bool_]:
-        """Which rows of a table in memory are suppressed: they carry the mark, or ``*`` in all suppression columns."""
+        """Mask of the suppressed rows of a table in memory: they have the mark, or ``*`` in all suppression columns."""
         assert self.frame is not None
-        hidden = self.frame[SUPPRESSED].to_numpy() if self.rows.flagged else np.zeros(len(self.frame), dtype=np.bool_)
-        if self.rows.starrable:
-            stars = starred(self.frame, self.rows.telling).to_numpy()
+        hidden = self.frame[SUPPRESSED].to_numpy() if self.rows.has_marks else np.zeros(len(self.frame), dtype=np.bool_)
+        if self.rows.can_show_stars:
+            stars = star_rows(self.frame, self.rows.suppression_columns).to_numpy()
             hidden = hidden if stars.all() else hidden | stars
         return np.asarray(hidden, dtype=np.bool_)
 
@@ -128,17 +128,17 @@ class TableCounts:
 
     @property
     def has_marks(self) -> bool:
-        """Whether rows may be suppressed: they have a mark, or could show ``*`` in all suppression columns."""
-        return self.rows.flagged or self.rows.starrable
+        """Whether rows may be suppressed: they have a mark, or could have ``*`` in all suppression columns."""
+        return self.rows.has_marks or self.rows.can_show_stars
 
-    def knows(self, names: Sequence[str], *, rows_only: bool = True) -> bool:
-        """Whether the combinations of these columns are counted, or follow without reading rows."""
+    def has_counts(self, names: Sequence[str], *, rows_only: bool = True) -> bool:
+        """Whether the counts of these columns are cached, or follow without reading rows."""
         if self.codes is not None or self._wider(names, rows_only=rows_only):
             return True
         return self.lineage is not None and self.lineage.derive(names, rows_only=rows_only) is not None
 
     def _wider(self, names: Sequence[str], *, rows_only: bool) -> list[Histogram]:
-        """Known histograms from which that of some columns follows."""
+        """Return cached histograms from which that of some columns follows."""
         return [
             histogram
             for (columns, without), histogram in self._known.items()
@@ -153,7 +153,7 @@ class TableCounts:
             return self.length
         if self.codes is not None:
             return len(np.unique(self.codes.column(person).codes))
-        if self.stored is not None or self.knows(quasi):
+        if self.stored is not None or self.has_counts(quasi):
             return self.histogram(quasi).total
         return self.rows.engine.persons(self.rows.frame, person)
 
@@ -170,25 +170,30 @@ class TableCounts:
 
     @cached_property
     def _marked(self) -> Histogram:
-        """The columns that show which rows are suppressed, with their rows."""
+        """Histogram of the columns that show which rows are suppressed."""
         return self._with_marks(())
 
     def _with_marks(self, names: Sequence[str], *, rows_only: bool = True) -> Histogram:
         """Count some columns together with those that show which rows are suppressed."""
-        needed = [*names, *self.schema.quasi, *self.rows.telling, *([SUPPRESSED] if self.rows.flagged else [])]
+        needed = [
+            *names,
+            *self.schema.quasi,
+            *self.rows.suppression_columns,
+            *([SUPPRESSED] if self.rows.has_marks else []),
+        ]
         return self._count(tuple(dict.fromkeys(needed)), rows_only=rows_only)
 
     def _starred_entries(self, histogram: Histogram) -> NDArray[np.bool_]:
-        stars = np.full(len(histogram), self.rows.starrable, dtype=np.bool_)
-        for name in self.rows.telling if self.rows.starrable else ():
+        stars = np.full(len(histogram), self.rows.can_show_stars, dtype=np.bool_)
+        for name in self.rows.suppression_columns if self.rows.can_show_stars else ():
             column = histogram.column(name)
             stars &= np.asarray((column.values.cast(str).eq_missing(STAR)).to_numpy()[column.codes])
         return stars
 
     def _suppressed_entries(self, histogram: Histogram) -> NDArray[np.bool_]:
-        """Which entries are those of suppressed rows; ``*`` everywhere is no mark."""
+        """Return the mask of the entries of suppressed rows; where all entries are ``*`` that is no mark."""
         hidden = np.zeros(len(histogram), dtype=np.bool_)
-        if self.rows.flagged:
+        if self.rows.has_marks:
             marks = histogram.column(SUPPRESSED)
             hidden = np.asarray(marks.values.to_numpy()[marks.codes], dtype=np.bool_)
         stars = self._starred_entries(histogram)
@@ -205,14 +210,14 @@ class TableCounts:
         if suppressed or not self.some_suppressed:
             return self._count(wanted, rows_only=rows_only)
         for person_too in {False, rows_only}:
-            if (wanted, person_too) in self._kept:
-                return self._kept[wanted, person_too]
-        self._kept[wanted, rows_only] = self._count_kept(wanted, rows_only=rows_only)
-        return self._kept[wanted, rows_only]
+            if (wanted, person_too) in self._unsuppressed:
+                return self._unsuppressed[wanted, person_too]
+        self._unsuppressed[wanted, rows_only] = self._count_unsuppressed(wanted, rows_only=rows_only)
+        return self._unsuppressed[wanted, rows_only]
 
-    def _count_kept(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram:
+    def _count_unsuppressed(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram:
         if self.codes is not None:
-            return self._in_memory(self.kept_codes, names, rows_only=rows_only)
+            return self._in_memory(self.unsuppressed_codes, names, rows_only=rows_only)
         try:
             whole = self._with_marks(names, rows_only=rows_only)
             return whole.filter(~self._suppressed_entries(whole)).project(names)
@@ -221,20 +226,20 @@ class TableCounts:
             return self._by_engine(names, frame, rows_only=rows_only)
 
     @cached_property
-    def kept_codes(self) -> MemoryCodes:
+    def unsuppressed_codes(self) -> MemoryCodes:
         """Codes of the rows that take part in classes; of all rows where all are suppressed."""
         assert self.codes is not None
         return self.codes.choose(np.flatnonzero(~self.suppressed_rows) if self.some_suppressed else None)
 
     def _count(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram:
         rows_only = rows_only or (self.schema.person is None and self.schema.weight is None)
-        histogram = self._projected(names, rows_only=rows_only)
+        histogram = self._project_known(names, rows_only=rows_only)
         if histogram is None:
-            histogram = self._counted(names, rows_only=rows_only)
+            histogram = self._compute(names, rows_only=rows_only)
         self._known[names, rows_only] = histogram
         return histogram
 
-    def _projected(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram | None:
+    def _project_known(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram | None:
         """Project the shortest cached histogram that contains these columns."""
         if self.codes is not None:
             return self._known.get((names, rows_only), self._known.get((names, False)))
@@ -248,7 +253,7 @@ class TableCounts:
             best = best.without_persons()
         return best.project(names)
 
-    def _counted(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram:
+    def _compute(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram:
         if self.codes is not None:
             return self._in_memory(self.codes, names, rows_only=rows_only)
         plain, schema = [name for name in names if name != SUPPRESSED], self.schema
@@ -269,7 +274,7 @@ class TableCounts:
         weight = self.schema.weight if not rows_only and self.weighs(names) else None
         return codes.count(names, person=None if rows_only else self.schema.person, weight=weight)
 
-    def _by_engine(self, names: Sequence[str], frame: Any, *, rows_only: bool) -> Histogram:
+    def _by_engine(self, names: Sequence[str], frame: EngineFrame, *, rows_only: bool) -> Histogram:
         engine, schema = self.rows.engine, self.schema
         person = None if rows_only else schema.person
         weight = schema.weight if not rows_only and self.weighs(names) else None
@@ -287,12 +292,12 @@ class TableCounts:
             domains.update({n: domains.get(n, column.domain) for n, column in counted.columns.items()})
         return counted
 
-    # Codes that are written.
+    # Stored codes.
 
     def prepare(self, names: Sequence[str], further: Sequence[str], *, keep_rows: bool = False) -> None:
-        """Count some columns jointly with further ones that have few values, for all that will be asked of them.
+        """Count some columns jointly with further ones that have few values, so that later counts are projections.
 
-        With ``keep_rows`` the codes of the rows are written, for results that read every row: the table is as read.
+        With ``keep_rows`` the codes of the rows of an input table are stored, for results that read every row.
         """
         if self.codes is not None or (self.joint and not keep_rows):
             return
@@ -320,7 +325,7 @@ class TableCounts:
             )
         return self.stored
 
-    def _encode(self, frame: Any, names: Sequence[str]) -> StoredCodes:
+    def _encode(self, frame: EngineFrame, names: Sequence[str]) -> StoredCodes:
         engine, schema = self.rows.engine, self.schema
         new = [name for name in names if name not in self.domains]
         self.domains.update(engine.domains(self.rows.frame, new, schema.orders) if new else {})
@@ -334,26 +339,26 @@ class TableCounts:
         """Expression that is true for suppressed rows; only for tables with some."""
         import narwhals as nw
 
-        marks = [nw.col(SUPPRESSED)] if self.rows.flagged else []
-        if self.rows.starrable and not (self.all_suppressed and self.rows.flagged):
-            marks.append(all_stars(self.rows.telling))
+        marks = [nw.col(SUPPRESSED)] if self.rows.has_marks else []
+        if self.rows.can_show_stars and not (self.all_suppressed and self.rows.has_marks):
+            marks.append(all_stars(self.rows.suppression_columns))
         return functools.reduce(operator.or_, marks)
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
-        """Which records are suppressed, in table order."""
+        """Mask of the suppressed records, in table order."""
         if self.frame is not None:
             return self.suppressed_rows
         if self.suppressed == 0:
             return np.zeros(self.length, dtype=np.bool_)
         engine = self.rows.engine
-        with_marks = engine.with_columns(self._identified(), {_MARK: self.mark})
+        with_marks = engine.with_columns(self._frame_with_ids(), {_MARK: self.mark})
         marked = engine.collect(engine.sort_by_record(engine.select(with_marks, [RECORD, _MARK])))
         return np.asarray(marked[_MARK].to_numpy(), dtype=np.bool_)
 
     @property
     def members(self) -> NDArray[np.bool_]:
-        """Which records belong to a class, in table order: those that are not suppressed, or all where all are."""
+        """Mask of the records in a class, in table order: those that are not suppressed, or all where all are."""
         return ~self.mask if self.some_suppressed else np.ones_like(self.mask)
 
     def place(self, names: Sequence[str]) -> NDArray[np.int64]:
@@ -362,15 +367,15 @@ class TableCounts:
 
         if self.codes is not None:
             out = np.full(self.length, -1, dtype=np.int64)
-            chosen = self.kept_codes.chosen
-            out[slice(None) if chosen is None else chosen] = self.kept_codes.place(tuple(names))
+            chosen = self.unsuppressed_codes.chosen
+            out[slice(None) if chosen is None else chosen] = self.unsuppressed_codes.place(tuple(names))
             return out
         histogram, engine = self.histogram(names, suppressed=False), self.rows.engine
         small = histogram.cells.with_columns(pl.Series(_ENTRY, np.arange(len(histogram), dtype=np.int64)))
-        joined = engine.attach(self._identified(), small, list(names))
+        joined = engine.attach(self._frame_with_ids(), small, list(names))
         back = engine.collect(engine.sort_by_record(engine.select(joined, [RECORD, _ENTRY])))
         return np.where(self.members, back[_ENTRY].fill_null(-1).to_numpy(), -1)
 
-    def _identified(self) -> Any:
+    def _frame_with_ids(self) -> EngineFrame:
         engine, frame = self.rows.engine, self.rows.frame
         return frame if RECORD in engine.types(frame) else engine.identify(frame)

@@ -46,7 +46,7 @@ class AverageRisk(SearchHints, BoundedByRows, Model):
 
     def score(self, classes: ClassCounts) -> float:
         """Return the average risk over the records that are not suppressed; 0 without records."""
-        held = classes.held
+        held = classes.records
         return float((held / classes.size).sum() / held.sum()) if len(classes) else 0.0
 
     def measure(self, classes: ClassCounts) -> Verdict:
@@ -55,8 +55,8 @@ class AverageRisk(SearchHints, BoundedByRows, Model):
         if self.highest is None or not len(classes):
             return verdict
         # 1/5 as a float is not above the bound 0.2
-        high = classes.held[1.0 / classes.size > self.highest * (1 + 1e-12)].sum()
-        return Verdict(verdict.value, verdict.holds and bool(high <= self.share * classes.held.sum()))
+        high = classes.records[1.0 / classes.size > self.highest * (1 + 1e-12)].sum()
+        return Verdict(verdict.value, verdict.holds and bool(high <= self.share * classes.records.sum()))
 
     def conditions(self) -> tuple[Condition, ...]:
         """Return the average, and the share of records at high risk where one counts as high."""

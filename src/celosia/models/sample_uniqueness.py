@@ -40,4 +40,4 @@ class SampleUniqueness(SearchHints, BoundedByRows, Model):
 
     def score(self, classes: ClassCounts) -> float:
         """Return the share of unique records; 0 without records."""
-        return float(classes.held[classes.size == 1].sum() / classes.held.sum()) if len(classes) else 0.0
+        return float(classes.records[classes.size == 1].sum() / classes.records.sum()) if len(classes) else 0.0

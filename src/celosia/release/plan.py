@@ -188,7 +188,7 @@ def _outcome(method: Method, table: Table, stream: Stream) -> Outcome:
     outcome = method.apply(table, stream)
     if (outcome.table.family is table.family) == (method.rows == "new"):
         raise TypeError(f"{method.name} declares its rows as {method.rows!r}, but made others.")
-    if table.rows.flagged and set(method.overwrites(table.schema)) & set(table.rows.telling):
+    if table.rows.has_marks and set(method.overwrites(table.schema)) & set(table.rows.suppression_columns):
         return replace(outcome, table=outcome.table.unmark_shown())
     return outcome
 

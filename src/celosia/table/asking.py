@@ -291,7 +291,7 @@ class Asked(Shown):
         self, sensitive: Sequence[str | None] = (), people: Any = None
     ) -> tuple[pl.DataFrame, ClassCounts]:
         """The quasi-identifiers of each class, and the classes as arrays of counts in the same order."""
-        counts = self.classes.keyed(self._sensitive(sensitive))
+        counts = self.classes.counts_in_order(self._sensitive(sensitive))
         if people is not None:
             inside, outside, total = self.cached(("population", Same(people)), lambda: self._population(people))
             counts = replace(counts, population=inside, population_outside=outside, population_total=total)

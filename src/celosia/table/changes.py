@@ -164,7 +164,7 @@ def _altered(original: Table, protected: Table, name: str) -> float | None:
     """The share of the cells of the original that changed or are gone."""
     pairs = paired_counts(original, protected, [name])
     if pairs is not None:
-        return (len(original) - int(pairs.rows[pairs.unchanged(name)].sum())) / max(1, len(original))
+        return (len(original) - int(pairs.rows[pairs.unchanged_cells(name)].sum())) / max(1, len(original))
     try:
         rows = positions(original, protected)
     except NotApplicable:
@@ -180,7 +180,7 @@ def _kept_alike(original: Table, protected: Table, name: str) -> bool:
 
     pairs = paired_counts(original, protected, [name])
     if pairs is not None:
-        return bool((pairs.unchanged(name) | pairs.suppressed).all())
+        return bool((pairs.unchanged_cells(name) | pairs.suppressed).all())
     try:
         rows = positions(original, protected)
     except NotApplicable:

@@ -78,7 +78,7 @@ def read(
         frame = clean_frame(frame, **clean)
     if empty == "missing" and (facts is None or facts.type != "csv"):
         frame = _without_empty(frame)
-    rows = Rows.described(chosen, without_negative_zero(frame), schema or Schema())
+    rows = Rows.bind(chosen, without_negative_zero(frame), schema or Schema())
     return Table(rows, origin=origin, around=around, facts=facts, ordered=facts is None)
 
 

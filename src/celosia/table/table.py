@@ -258,8 +258,8 @@ class Table(Verbs, Asked):
 
     def unmark_shown(self) -> Table:
         """Take the mark from suppressed records in which a later step put values: they are judged as the file shows."""
-        names = self.rows.telling
-        if not (self.rows.flagged and names):
+        names = self.rows.suppression_columns
+        if not (self.rows.has_marks and names):
             return self
 
         def change(engine: Engine, frame: Any) -> Any:
@@ -296,7 +296,7 @@ class Table(Verbs, Asked):
         if self.large:
             return self
         done = replace(self._again(self.engine.materialise(self.rows.frame)), lineage=self.lineage)
-        counted = "counts" in self._cache and self.counts.is_asked
+        counted = "counts" in self._cache and self.counts.is_collected
         left = {"polars"} if counted else {"polars", "counts", "classes"}
         done._cache.update({key: value for key, value in self._cache.items() if key not in left})
         return done
@@ -324,7 +324,7 @@ class Table(Verbs, Asked):
 
     def with_schema(self, schema: Schema) -> Table:
         """The same rows, described in another way."""
-        return replace(self, rows=Rows.described(self.engine, self.rows.frame, schema), lineage=None, _cache={})
+        return replace(self, rows=Rows.bind(self.engine, self.rows.frame, schema), lineage=None, _cache={})
 
     def joined(self, names: Sequence[str]) -> Table:
         """The same rows with further quasi-identifiers; the same records are suppressed."""
@@ -332,7 +332,7 @@ class Table(Verbs, Asked):
         for name in names:
             schema = schema.change(name, roles=schema[name].roles | {Role.QUASI})
         described = self.with_schema(schema)
-        return replace(described, rows=replace(described.rows, stars=self.rows.telling))
+        return replace(described, rows=replace(described.rows, stars=self.rows.suppression_columns))
 
     def stepped(self, entry: Mapping[str, Any], secret: Mapping[str, Any], start: Table) -> Table:
         """The same table with one more step in its history."""

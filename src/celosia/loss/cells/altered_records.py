@@ -40,7 +40,7 @@ class AlteredRecords(ChangedShares, Loss):
         deleted = len(original) - len(protected)
         pairs = paired_counts(original, protected, names)
         if pairs is not None:
-            altered = np.logical_or.reduce([~pairs.unchanged(name) for name in names])
+            altered = np.logical_or.reduce([~pairs.unchanged_cells(name) for name in names])
             return float((pairs.rows[altered].sum() + deleted) / max(1, len(original)))
         changed = np.zeros(len(protected), dtype=np.bool_)
         for name in names:
@@ -53,7 +53,7 @@ class AlteredRecords(ChangedShares, Loss):
         pairs = paired_counts(original, protected, names)
         if pairs is not None:
             rows = pairs.rows
-            return {name: float(rows[~pairs.unchanged(name)].sum() / max(1, len(protected))) for name in names}
+            return {name: float(rows[~pairs.unchanged_cells(name)].sum() / max(1, len(protected))) for name in names}
         return {name: float(_is_changed(original, protected, name).sum() / max(1, len(protected))) for name in names}
 
 

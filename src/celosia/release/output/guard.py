@@ -315,7 +315,7 @@ class _Inspection:
         if whole and person is None:  # the released column is the original one
             rare = values.filter(pl.col(ROWS) < FEW)
             return int(rare[ROWS].sum()), rare[name]
-        if self.original.memory() is None and self.original.counts.knows([name], rows_only=False):
+        if self.original.memory() is None and self.original.counts.has_counts([name], rows_only=False):
             counts = self.original.count([name])
             few = counts.filter(counts.persons < FEW)
             rare = _as_texts(few.cells.with_columns(pl.Series(ROWS, few.rows)).drop_nulls(name), name)
@@ -363,7 +363,7 @@ class _Inspection:
             return int(self.released.tally(name).drop_nulls(name)[ROWS].sum())
         if pairs is not None:
             present = pairs.before.column(name).masked[pairs.kept] >= 0
-            return int(pairs.rows[pairs.unchanged(name) & present].sum())
+            return int(pairs.rows[pairs.unchanged_cells(name) & present].sum())
 
         def cells(table: Table) -> Frame:
             frame = nw.from_native(table.identified().rows.frame)

@@ -1,4 +1,4 @@
-"""How often a pattern occurs when a missing value may stand for others."""
+"""Frequencies of patterns when a missing value may stand for others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celosia.histogram import Histogram
 
 
-def compatible(
+def compatible_frequencies(
     histogram: Histogram,
     names: Sequence[str],
     open_missing: Sequence[str],
@@ -41,7 +41,7 @@ def compatible(
     single, pairs = histogram.single, histogram.pairs
     if single is None or pairs is None:
         return frequencies(codes, own, reading, share)
-    # who has one entry adds up as a record does; the others count once among the entries that may be theirs
+    # persons with one entry add up like records; others count once among the entries that may be theirs
     alone = to_floats(histogram.weight) if weighed and histogram.weight is not None else single.astype(np.float64)
     result = frequencies(codes, alone, reading, share)
     if len(pairs.entry):
