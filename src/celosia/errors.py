@@ -92,16 +92,16 @@ class UnknownName(InputError):
     @classmethod
     def of(cls, what: str, name: str, existing: Iterable[str], hint: str = "") -> UnknownName:
         """Build the message ``no <what> named '<name>'. Did you mean …?``."""
-        found = suggestion(name, existing)
+        nearest = suggestion(name, existing)
         if hint:
             return cls(
                 "no {what} named {name!r}.{suggestion} {hint}",
                 what=Message(what),
                 name=name,
-                suggestion=found,
+                suggestion=nearest,
                 hint=hint,
             )
-        return cls("no {what} named {name!r}.{suggestion}", what=Message(what), name=name, suggestion=found)
+        return cls("no {what} named {name!r}.{suggestion}", what=Message(what), name=name, suggestion=nearest)
 
 
 class SchemaError(InputError):

@@ -119,7 +119,7 @@ def _block(table: Table, column: str) -> pl.DataFrame:
     value = text_expression(column, combinations.schema[column]).alias("__value__")
     hidden = pl.col("__value__").is_null() | (pl.col("__value__") == STAR)
     shown, missing = pl.col(ROWS).filter(~hidden), pl.col(ROWS).filter(pl.col("__value__").is_null())
-    known = pl.col("size") - pl.col("hidden")
+    present = pl.col("size") - pl.col("hidden")
     return (
         combinations.with_columns(value)
         .sort(ROWS, "__value__", descending=[True, False])
@@ -136,7 +136,7 @@ def _block(table: Table, column: str) -> pl.DataFrame:
         .with_columns(
             pl.when(pl.col("most").is_null())
             .then(pl.col("missing") / pl.col("size"))
-            .otherwise(pl.col("most") / pl.max_horizontal(known, "most"))
+            .otherwise(pl.col("most") / pl.max_horizontal(present, "most"))
             .alias("share")
         )
         .select(*keys, "column", "size", "value", "share", "facts")

@@ -355,8 +355,8 @@ class _Builder:
         return a.number(self._index_of(quantile_of(value, rank)))
 
     def _index_of(self, number: Number) -> int:
-        for index, known in enumerate(self._numbers):
-            if known.key() == number.key():
+        for index, earlier in enumerate(self._numbers):
+            if earlier.key() == number.key():
                 return index
         if len(self._numbers) == MOST_NUMBERS:
             raise Refused(

@@ -55,8 +55,8 @@ def _first_records_in_engine(protected: Table, person: str, ids: NDArray[np.int6
     numbers = np.full(int(ids.max(initial=-1)) + 1, NO_PERSON, dtype=np.int64)
     rows = protected.engine.to_polars_lazy(frame, rows=len(protected))
     for batch in rows.collect_batches(chunk_size=BLOCK):
-        known = batch.filter(batch[RECORD] < len(numbers))
-        numbers[known[RECORD].to_numpy()] = known[PERSON].to_numpy()
+        wanted = batch.filter(batch[RECORD] < len(numbers))
+        numbers[wanted[RECORD].to_numpy()] = wanted[PERSON].to_numpy()
     return numbers[ids]
 
 

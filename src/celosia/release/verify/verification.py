@@ -101,7 +101,7 @@ class Verification(Shown, Sequence[Check]):
 
     def blocks(self) -> list[Block]:
         """Return the blocks that a terminal or a notebook shows."""
-        rows = [(c.claim, _text(c.stated), _text(c.found), c.verdict) for c in self.checks]
+        rows = [(c.claim, _as_text(c.stated), _as_text(c.found), c.verdict) for c in self.checks]
         table = Block("What the certificate claims", ("claim", "stated", "found", "verdict"), rows)
         return [table, Block(self.sentence)]
 
@@ -141,5 +141,5 @@ def confirm(checks: Iterable[Check], claims: set[str], note: str) -> list[Check]
     ]
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return "" if value is None else str(value)

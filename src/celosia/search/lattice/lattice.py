@@ -112,9 +112,9 @@ class _Enumerated:
             self.penalty = np.zeros_like(self.sums)
             self.bound = self.columns.value(self.sums)
         if isinstance(objective, ClassObjective):
-            self.known = np.empty((nodes, 3))
-            self.known[:] = -np.inf, 0.0, -np.inf
-            self.known[:, 2] = self.bound[:, 0]
+            self.known_scores = np.empty((nodes, 3))
+            self.known_scores[:] = -np.inf, 0.0, -np.inf
+            self.known_scores[:, 2] = self.bound[:, 0]
         self.open: Verdict = np.ones(nodes, dtype=bool)  # may still be better than the best
         self.fresh: Verdict = np.ones(nodes, dtype=bool)  # not evaluated; a closed one can still bound others
         self.best: Evaluation | None = None
@@ -234,7 +234,7 @@ class _Enumerated:
                 self.bound[changed] = bound
                 self._close(changed)
             else:
-                self.known[changed, 2] = np.maximum(self.known[changed, 2], bound[:, 0])
+                self.known_scores[changed, 2] = np.maximum(self.known_scores[changed, 2], bound[:, 0])
         if isinstance(self.evaluator.objective, ClassObjective):
             self._apply_bounds(node, below=True, gap=check.gap, least=check.ceiling)
 
@@ -245,7 +245,7 @@ class _Enumerated:
         objective = self.evaluator.objective
         assert isinstance(objective, ClassObjective)
         best = np.inf if self.best is None else _first(self.best.measure)
-        nodes = self._kernels.Nodes(self.open, self.bound, self.known, self.strides, self.spans, self._listed)
+        nodes = self._kernels.Nodes(self.open, self.bound, self.known_scores, self.strides, self.spans, self._listed)
         rise = self._kernels.Rise(floor, gap, least, objective.gap_adds, objective.whole, best)
         self._kernels.raise_side(node, below, nodes, rise)
 

@@ -78,8 +78,8 @@ class AttributeDisclosure(ReadsCertificate, DisclosesValue, Attack):
 
     def evidence(self, original: Table, protected: Table) -> AttributeEvidence:
         """Return the share with its interval, the baseline, and the control."""
-        known, target = self._columns(original, protected)
-        return {**self._attack(original, protected)[0].evidence(), "known": known, "target": target}
+        inputs, target = self._columns(original, protected)
+        return {**self._attack(original, protected)[0].evidence(), "known": inputs, "target": target}
 
     def records(self, original: Table, protected: Table) -> pl.DataFrame:
         """Return the share of wanted values of each record that are found; missing for people who were not tried."""

@@ -85,24 +85,24 @@ class DegreeInversion(DisclosesValue, _InformedAttack):
         rows = positions(original, protected)
         shown = self._degrees(protected, name)
         label = np.unique(protected.encoded(name).codes, return_inverse=True)[1]
-        known = (self.known_records(original) & np.isfinite(truth))[rows]
-        if not known.any():
+        given = (self.known_records(original) & np.isfinite(truth))[rows]
+        if not given.any():
             raise NotApplicable("degree-inversion: no known number; there are too few records with one.")
         x = truth[rows]
         place = np.column_stack([APART * label, shown])
-        k = min(self.neighbours, int(known.sum()))
-        nearest = cKDTree(place[known]).query(place[~known], k=list(range(1, k + 1)))[1]
+        k = min(self.neighbours, int(given.sum()))
+        nearest = cKDTree(place[given]).query(place[~given], k=list(range(1, k + 1)))[1]
         reach = self.tolerance * float(np.nanstd(truth))
         risk, control = np.zeros(len(original)), np.zeros(len(original))
-        asked = rows[~known]
+        asked = rows[~given]
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = np.bincount(label[known], x[known], label.max() + 1) / np.bincount(
-                label[known], minlength=label.max() + 1
+            means = np.bincount(label[given], x[given], label.max() + 1) / np.bincount(
+                label[given], minlength=label.max() + 1
             )
-            risk[asked] = np.abs(x[known][nearest].mean(axis=1) - x[~known]) <= reach
-            control[asked] = np.abs(means[label[~known]] - x[~known]) <= reach
-            guess = float((np.abs(x[known].mean() - x[~known]) <= reach).mean()) if len(asked) else 0.0
-        return Success(risk, guess, control, {}, {"degrees": shown.shape[1], "column": name, "known": int(known.sum())})
+            risk[asked] = np.abs(x[given][nearest].mean(axis=1) - x[~given]) <= reach
+            control[asked] = np.abs(means[label[~given]] - x[~given]) <= reach
+            guess = float((np.abs(x[given].mean() - x[~given]) <= reach).mean()) if len(asked) else 0.0
+        return Success(risk, guess, control, {}, {"degrees": shown.shape[1], "column": name, "known": int(given.sum())})
 
     def _degrees(self, protected: Table, name: str) -> Floats:
         if self.degrees is not None:

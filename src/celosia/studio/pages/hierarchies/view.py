@@ -51,9 +51,9 @@ class Values:
         table.schema[name]
         column = table.count([name])
         named = texts(column.cells[name])
-        known = np.array([value is not None for value in named], dtype=np.bool_)
+        present = np.array([value is not None for value in named], dtype=np.bool_)
         rows = np.asarray(column.rows, dtype=np.int64)
-        return cls(name, tuple(v for v in named if v is not None), rows[known], int(rows[~known].sum()))
+        return cls(name, tuple(v for v in named if v is not None), rows[present], int(rows[~present].sum()))
 
     @property
     def records(self) -> int:
