@@ -52,7 +52,7 @@ def persons(table, names, *, everyone):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.sampled(10)
 def test_persons_of_any_columns_follow(seed, engine, tmp_path, monkeypatch):
-    monkeypatch.setattr(type(engine_named(engine)), "resident", lambda *_: False)
+    monkeypatch.setattr(type(engine_named(engine)), "is_resident", lambda *_: False)
     original = read(seed, tmp_path, engine)
     quasi = list(original.schema.quasi)
     original.count([*quasi, "s"])

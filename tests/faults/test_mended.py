@@ -138,7 +138,13 @@ def test_new_records_under_an_old_transformation_are_judged_as_any_table(model, 
     made = build("model", model)
     part = "\n".join(f"{name} = {json.dumps(value)}" for name, value in {"use": made.name, **made.spec()}.items())
     policy = f'[input]\npath = "x.csv"\n[schema]\nquasi = ["q"]\nsensitive = ["s", "o"]\n[[require]]\n{part}\n'
-    record = {"format": "celosia private record 1", "key": "00", "seed": "00", "input": {"sha256": None}, "policy": policy}
+    record = {
+        "format": "celosia private record 1",
+        "key": "00",
+        "seed": "00",
+        "input": {"sha256": None},
+        "policy": policy,
+    }
     found = apply({**record, "steps": [], "transformation": []}, data)
     assert found.holds == made.holds(data)
 

@@ -6,7 +6,7 @@ import polars as pl
 
 import celosia
 from celosia.studio.sketch import pair, sketch
-from celosia.views.comparing.columns import overlaid
+from celosia.views.comparing.columns import column_pairs
 
 
 def test_ranges_stand_in_the_order_of_their_values():
@@ -15,7 +15,7 @@ def test_ranges_stand_in_the_order_of_their_values():
         pl.DataFrame({"age": ages}), celosia.Schema.of(quasi=["age"], hierarchies={"age": "intervals(width=20)"})
     )
     safe = celosia.protect(table, "recode(column=age, level=1)", seed=1)
-    drawn = pair(overlaid(table, safe, ["age"])[0])
+    drawn = pair(column_pairs(table, safe, ["age"])[0])
     labels = [label for label, _, _ in drawn.after.bars]
     assert labels == [label for label, _, _ in drawn.before.bars]
     lows = [float(label.split(" – ")[0]) for label in labels]

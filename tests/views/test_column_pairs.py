@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.views.comparing.columns import BINS, LABELS, in_order, overlaid
+from celosia.views.comparing.columns import BINS, LABELS, column_pairs, in_order
 
 
 def pair(before, after, **schema):
     original = celosia.read(pl.DataFrame({"x": before}, strict=False), celosia.Schema.of(**schema))
-    (found,) = overlaid(original, celosia.read(pl.DataFrame({"x": after}, strict=False)))
+    (found,) = column_pairs(original, celosia.read(pl.DataFrame({"x": after}, strict=False)))
     return found
 
 
@@ -100,8 +100,8 @@ def test_who_is_named_and_who_weighs_is_left_out():
         pl.DataFrame({"name": ["a"], "w": [1.0], "x": ["u"], "gone": [1]}),
         celosia.Schema.of(identifiers=["name"], weight="w"),
     )
-    assert [found.name for found in overlaid(table, table.drop(["gone"]))] == ["x"]
-    assert [found.name for found in overlaid(table, table, ["gone"])] == ["gone"]
+    assert [found.name for found in column_pairs(table, table.drop(["gone"]))] == ["x"]
+    assert [found.name for found in column_pairs(table, table, ["gone"])] == ["gone"]
 
 
 @pytest.mark.parametrize(

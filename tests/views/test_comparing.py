@@ -18,7 +18,7 @@ from celosia.views.comparing.comparable import cells, columns_of_numbers, sample
 from celosia.views.comparing.coverage import coverages
 from celosia.views.comparing.encoding import encode
 from celosia.views.comparing.features import features
-from celosia.views.comparing.joining import Fitting
+from celosia.views.comparing.join_candidates import JoinCandidates
 from celosia.views.comparing.releases import linked_rows, surplus
 
 words = st.lists(st.sampled_from(["u", "v", "w", "10", None]), min_size=1, max_size=8)
@@ -123,7 +123,7 @@ def test_cells_that_can_stand_for_values(people, release):
     def table(records):
         return celosia.read(pl.DataFrame(records, schema={"zip": pl.String, "sex": pl.String}, orient="row"))
 
-    fitting = Fitting.of(table(people), table(release), ["zip", "sex"])
+    fitting = JoinCandidates.of(table(people), table(release), ["zip", "sex"])
     pairs = set(zip(*(side.tolist() for side in fitting.pairs), strict=True))
     for i, own in enumerate(people):
         for j, shown in enumerate(release):

@@ -230,4 +230,4 @@ def _categories(series: pl.Series, dtype: Any) -> Any:
     return pd.Series(pd.Categorical(plain.to_pandas(), categories=order, ordered=every and bool(dtype.ordered)))
 
 
-__all__ = ["FrameMetadata", "rewrap_frame", "is_frame", "library_of", "unwrap_frame"]
+__all__ = ["FrameMetadata", "is_frame", "library_of", "rewrap_frame", "unwrap_frame"]

@@ -1,1 +1,1 @@
-"""Ways to look at a table that parts of several kinds share: domains covered, patterns of keys, regions, encodings."""
+"""Computations on tables that parts of several kinds share: coverage, regions, encodings, persons, populations."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,17 +25,19 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-def estimated_count(table: Table, where: Mapping[str, Any], value: Mapping[str, Any], counts: Any = None) -> float:
+def estimated_count(
+    table: Table, where: Mapping[str, object], value: Mapping[str, object], counts: object = None
+) -> float:
     r"""Estimate how many records satisfy ``where`` and have a sensitive value.
 
-    ``where`` maps columns to a value or several, ``value`` one sensitive column to its value. A cell holds the
-    predicate to the share of its values that were asked for, values being spread evenly over it:
+    ``where`` maps columns to a value or several, ``value`` one sensitive column to its value. A cell satisfies the
+    predicate by the share of its values that were asked for, values being spread evenly over it:
     :math:`p_i = |p \cap \mathrm{cell}_i| / |\mathrm{cell}_i|`. From a generalised table the estimate is
     :math:`\sum_i 1[s_i = s]\,p_i`, from an anatomy :math:`\sum_g \sum_{i \in g} p_i\, c_g(s)/|g|`. On exact cells, and
     so on a permuted table, that is the plain count.
 
-    A cell of a hierarchy with a list of values holds those under it. Otherwise the cell itself tells: the whole numbers
-    of a range (``[35-40)`` has five), the days of a period (``2021-06`` has thirty), ten digits at each hidden place
+    A cell of a hierarchy with a list of values covers those under it. Other cells define them: the whole numbers of a
+    range (``[35-40)`` has five), the days of a period (``2021-06`` has thirty), ten digits at each hidden place
     (``1305*``), the members of a set. Bounds cut a range. ``counts`` is the second table of an anatomy that was read
     from its files: group, value, count.
 
@@ -52,26 +54,26 @@ def estimated_count(table: Table, where: Mapping[str, Any], value: Mapping[str, 
     ((column, wanted),) = value.items()
     share = np.ones(len(table))
     for name, allowed in where.items():
-        share *= _shares(table, name, *_several(allowed))
+        share *= _shares(table, name, *_allowed_values(allowed))
     if column in table.names:
         return float(share[_equal(table.column(column), wanted)].sum())
-    return _from_anatomy(table, share, _second(table, column, counts), column, wanted)
+    return _from_anatomy(table, share, _count_table(table, column, counts), column, wanted)
 
 
-def _several(allowed: Any) -> tuple[list[str], bool]:
-    """The different values that were asked for, as text, and whether they are days."""
+def _allowed_values(allowed: object) -> tuple[list[str], bool]:
+    """Return the distinct allowed values as text, and whether they are dates."""
     several = list(allowed) if isinstance(allowed, list | tuple | set | range) else [allowed]
     days = any(isinstance(value, date) for value in several)
     return list(dict.fromkeys(str(text) for text in texts(several) if text is not None)), days
 
 
-def _equal(series: pl.Series, wanted: Any) -> NDArray[np.bool_]:
-    """Which cells are this value, whatever the type they were read with."""
+def _equal(series: pl.Series, wanted: object) -> NDArray[np.bool_]:
+    """Return which cells equal a value, whatever their type."""
     return np.array([text == plain(wanted) for text in texts(series)], dtype=np.bool_)
 
 
-def _second(table: Table, column: str, counts: Any) -> Table:
-    """The table of an anatomy that has the sensitive column."""
+def _count_table(table: Table, column: str, counts: object) -> Table:
+    """Return the table of an anatomy that has the sensitive column."""
     from celosia.table.source import open_source
 
     if counts is not None:
@@ -88,19 +90,19 @@ def _second(table: Table, column: str, counts: Any) -> Table:
     return next(second for second in tables.values() if column in second.names)
 
 
-def _from_anatomy(table: Table, share: NDArray[np.float64], second: Table, column: str, wanted: Any) -> float:
+def _from_anatomy(table: Table, share: NDArray[np.float64], second: Table, column: str, wanted: object) -> float:
     from celosia.kernels.disclosure.count_estimates import anatomy_count
 
     group = table.column("group").to_numpy().astype(np.int64)
     own = _equal(second.column(column), wanted)
-    groups, held = second.column("group").to_numpy()[own], second.column("count").to_numpy()[own]
+    groups, counts = second.column("group").to_numpy()[own], second.column("count").to_numpy()[own]
     with_value = np.zeros(int(max(group.max(initial=0), groups.max(initial=0))) + 1, np.int64)
-    np.add.at(with_value, groups, held)
+    np.add.at(with_value, groups, counts)
     return anatomy_count(share, group, with_value)
 
 
 def _shares(table: Table, name: str, allowed: list[str], days: bool) -> NDArray[np.float64]:
-    """For each record the part of its cell that was asked for; 0 for a missing cell."""
+    """Return the allowed share of each record's cell; 0 for a missing cell."""
     codes, values = table.codes(name)
     column = _Column.of(table, name, days)
     cells = [_labels(str(cell)) for cell in texts(values)]
@@ -116,35 +118,35 @@ def _shares(table: Table, name: str, allowed: list[str], days: bool) -> NDArray[
 
 
 def _labels(cell: str) -> list[str]:
-    """The labels that a cell holds: the members of a set, else itself."""
+    """List the labels of a cell: the members of a set, else the cell itself."""
     cell_set = parse(cell)
     return list(cell_set.members) if isinstance(cell_set, OneOf) else [cell]
 
 
 @dataclass(frozen=True)
 class _Column:
-    """What tells how many values a label stands for."""
+    """Size of the labels of a column, from its hierarchy, bounds or notation."""
 
     info: Column
     hierarchy: Hierarchy | None
     listed: Levels | None
-    """The levels of a hierarchy that lists its values; None when its labels are made from whatever values come."""
+    """Levels of a hierarchy that lists its values; None when its labels are computed from any value."""
 
     @classmethod
     def of(cls, table: Table, name: str, days: bool) -> _Column:
-        """The column of a table; where days are asked for, a number such as 2021 is a period."""
+        """Take the column of a table; where dates are asked for, a number such as 2021 is a period."""
         info, declared = table.schema[name], table.schema.hierarchy(name)
         hierarchy = Dates() if declared is None and (days or info.kind == Kind.DATE) else declared
         listed = None if hierarchy is None else hierarchy.levels([])
         return cls(info, hierarchy, listed if listed is not None and listed.domain else None)
 
     def size(self, label: str, asked: list[str]) -> float:
-        """How many values a label stands for; ``asked`` are some of them."""
+        """Count the values that a label covers; ``asked`` are some of them."""
         if self.listed is not None:
             return self.listed.share_of(label) * len(self.listed.domain)
         values = parse(label, "date" if isinstance(self.hierarchy, Dates) else None)
         if self.info.bounds is not None:
-            values = _within(values, self.info.bounds)
+            values = _clip(values, self.info.bounds)
         letters = isinstance(values, Mask) and any(
             not value[at].isdigit() for value in asked for at, sign in enumerate(values.pattern) if sign == "*"
         )
@@ -157,8 +159,8 @@ class _Column:
         return values.size
 
 
-def _within(cell: Generalised, bounds: tuple[float, float]) -> Generalised:
-    """The part of a range of numbers that lies within the bounds of its column."""
+def _clip(cell: Generalised, bounds: tuple[float, float]) -> Generalised:
+    """Clip a range of numbers to the bounds of its column."""
     low, high = bounds
     if isinstance(cell, Everything):
         return Interval(low, high)

@@ -1,4 +1,4 @@
-"""Persons behind the records of one or two tables: what shares, samples and right links are counted in."""
+"""Persons of the records of one or two tables: the unit of shares, samples and correct links."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def person_codes(table: Table) -> Ints:
-    """A number for the person of each record, those without an id being one; without a person column the record's own.
+    """Encode the person of each record; records without an id are one person, without a person column each is one.
 
     >>> import polars as pl, celosia
     >>> person_codes(celosia.read(pl.DataFrame({"who": ["b", "a", "b"]}), celosia.Schema.of(person="who"))).tolist()
@@ -34,9 +34,9 @@ def person_codes(table: Table) -> Ints:
 
 
 def person_shares(table: Table) -> NDArray[np.float64]:
-    """For each record 1 over the records of its person in its class, so that a person adds up to one; 0 if suppressed.
+    """Weight each record by 1 / records of its person in its class, so that a person adds up to one; 0 if suppressed.
 
-    Without a person column every record stands for itself.
+    Without a person column every record has weight 1.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"age": [30, 30, 31], "who": ["a", "a", "a"]})
@@ -51,7 +51,7 @@ def person_shares(table: Table) -> NDArray[np.float64]:
 
 
 def paired_persons(original: Table, protected: Table) -> tuple[Ints, Ints]:
-    """The persons of the original records and, in the same numbers, of the protected ones."""
+    """Return the persons of the original records and, in the same numbers, of the protected ones."""
     from celosia.table.pairing import positions
 
     own = person_codes(original)
@@ -59,7 +59,7 @@ def paired_persons(original: Table, protected: Table) -> tuple[Ints, Ints]:
 
 
 def released_persons(original: Table, protected: Table) -> Ints:
-    """The persons of the protected records, also where their column was not released; by pairing them then."""
+    """Return the persons of the protected records, by pairing where their column was not released."""
     if original.schema.person is None or protected.schema.person is not None:
         return person_codes(protected)
     return paired_persons(original, protected)[1]
@@ -67,7 +67,7 @@ def released_persons(original: Table, protected: Table) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Linked:
-    """The records that an intruder links: whose each is, and which records of the other table are the same person's."""
+    """Records that an intruder links: the person of each, and the records of the same person in the other table."""
 
     person: Ints
     own: Own
@@ -87,15 +87,15 @@ class Linked:
         return protected.cached(("linked", direction, Same(original)), make)
 
     def means(self, values: NDArray[Any]) -> Floats:
-        """The mean of each person's records."""
+        """Average the records of each person."""
         return by_person(values.astype(np.float64), self.person)
 
     def right(self, links: Ints) -> Floats:
-        """Whether each link, -1 for none, goes to a record of the same person."""
+        """Return 1 for each link to a record of the same person, else 0; -1 is no link."""
         return self.own.count(lambda i, j: links[i] == j).astype(np.float64)
 
     def evidence(self, tries: Iterable[Floats]) -> LinkEvidence:
-        """The mean share of right links over several tries at all persons, its interval, and the guess."""
+        """Mean share of correct links over several attempts on all persons, with its interval and baseline."""
         from celosia.kernels.statistics.intervals import wilson
 
         shares = [float(credit.mean()) for credit in tries]
@@ -103,12 +103,12 @@ class Linked:
         return {"value": value, "interval": list(wilson(value * n, n)), "baseline": self.guess(), "records": n}
 
     def guess(self) -> float:
-        """The share of right links by chance."""
+        """Share of correct links by chance."""
         return float(self.means(self.own.numbers() / max(self.others, 1)).mean())
 
 
 def by_person(values: Floats, person: Ints) -> Floats:
-    """The mean of each person's records; without a person column the values themselves.
+    """Average the records of each person; without a person column return the values themselves.
 
     >>> by_person(np.array([1.0, 0.0, 0.5]), np.array([4, 4, 2])).tolist()
     [0.5, 0.5]
@@ -118,14 +118,14 @@ def by_person(values: Floats, person: Ints) -> Floats:
 
 
 def some_persons(person: Ints, wanted: int, rng: np.random.Generator) -> Ints:
-    """The records of a random choice of persons, of all when there are not more."""
-    everybody = np.unique(person)
-    chosen = rng.choice(everybody, min(len(everybody), wanted), replace=False)
+    """Return the records of a random sample of persons, of all when there are not more."""
+    persons = np.unique(person)
+    chosen = rng.choice(persons, min(len(persons), wanted), replace=False)
     return np.flatnonzero(np.isin(person, chosen)).astype(np.int64)
 
 
-def open_people(source: Any, like: Table) -> Table:
-    """A table of other people, with the person column of a table where it has one."""
+def open_people(source: object, like: Table) -> Table:
+    """Open a table of other people, with the person column of ``like`` where it has one."""
     from celosia.data.schema import Schema
     from celosia.table.source import open_source
 

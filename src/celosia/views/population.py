@@ -1,8 +1,8 @@
-"""How many people of a population each record could be."""
+"""Population frequencies: the number of people of a population that each record could be."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-def population_frequencies(table: Table, source: Any, size: int | None) -> NDArray[np.float64]:
-    """For each record the people of the population it could be; 0 when suppressed."""
+def population_frequencies(table: Table, source: object, size: int | None) -> NDArray[np.float64]:
+    """Return the population frequency of each record; 0 when suppressed."""
     return table.on_records(class_people(table, source, size), suppressed=0.0)
 
 
-def class_people(table: Table, source: Any, size: int | None) -> NDArray[np.float64]:
-    """For each class the people of the population in it.
+def class_people(table: Table, source: object, size: int | None) -> NDArray[np.float64]:
+    """Return the people of the population in each class.
 
     Counted in a population table, scaled up by the ``size`` of the population, or summed from the weight column.
     People are counted, not their rows, where a person column is declared.
@@ -41,9 +41,9 @@ def class_people(table: Table, source: Any, size: int | None) -> NDArray[np.floa
 
 
 def population_size(table: Table, size: int | None) -> int:
-    """The number of people in the population: as given, or the sum of the sampling weights.
+    """Return the size of the population: as given, or the sum of the sampling weights.
 
-    A person with rows in several classes counts in each of them, in the sample and so in the population.
+    A person with rows in several classes counts in each of them, in the sample and in the population.
     """
     check_weights(table)
     histogram = table.classes.histogram

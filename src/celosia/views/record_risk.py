@@ -1,8 +1,9 @@
-"""Individual risk of the patterns of a table: shared by the risks of records, households and thresholds."""
+"""Individual risk of the patterns of a table, for the risks of records, households and thresholds."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +15,11 @@ if TYPE_CHECKING:
 
     from celosia.table import Table
 
+    Formula = Callable[[NDArray[np.float64], NDArray[np.float64], bool], NDArray[np.float64]]
+
 
 def pattern_risks(
-    table: Table, *, exact: bool = False, alpha: float | None = None, population: Any = None
+    table: Table, *, exact: bool = False, alpha: float | None = None, population: object = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Individual risk, sample and population frequency of each pattern of the quasi-identifiers."""
     from celosia.kernels.disclosure.uniqueness.individual_risk import individual_risk
@@ -28,13 +31,13 @@ def pattern_risks(
 
 
 def _risks(
-    table: Table, exact: bool, alpha: float | None, population: Any, formula: Any
+    table: Table, exact: bool, alpha: float | None, population: object, formula: Formula
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     check_weights(table)
     classes = table.classes
     f = classes.frequencies(alpha=alpha)
     if population is not None:
-        F = _counted(table, population)
+        F = _population_counts(table, population)
     elif table.schema.weight is not None:
         F = classes.frequencies(weighted=True, alpha=alpha)
     else:
@@ -44,8 +47,8 @@ def _risks(
     return np.asarray(formula(f, F, exact), dtype=np.float64), f, F
 
 
-def _counted(table: Table, population: Any) -> NDArray[np.float64]:
-    """Population frequencies counted in a table, per pattern."""
+def _population_counts(table: Table, population: object) -> NDArray[np.float64]:
+    """Count the population frequency of each pattern in a table."""
     from celosia.views.population import population_frequencies
 
     people = population_frequencies(table, population, None)

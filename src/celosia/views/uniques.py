@@ -1,4 +1,4 @@
-"""Records that are alone in their class."""
+"""Unique records: those that are alone in their class."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def unique_share(table: Table) -> float:
-    """The share of unique records among those that are not suppressed; 0 without records.
+    """Share of unique records among those that are not suppressed; 0 without records.
 
     >>> import polars as pl, celosia
     >>> unique_share(celosia.read(pl.DataFrame({"age": [30, 30, 30, 31]}), celosia.Schema.of(quasi=["age"])))

@@ -13,7 +13,7 @@ from celosia.frontier import explore
 from celosia.studio import toml_edit
 from celosia.studio.pages.compare import exploration
 from celosia.studio.pages.compare.view import MapQuery, rows, sample_of, zoom_window
-from celosia.views.comparing.columns import overlaid
+from celosia.views.comparing.columns import column_pairs
 from celosia.views.comparing.dependences import dependences
 
 pytestmark = pytest.mark.xdist_group("studio-compare")
@@ -40,7 +40,7 @@ def frontier():
 def test_numbers_are_overlaid_and_ranges_spread_over_what_they_cover():
     table = ages()
     safe = celosia.protect(table, "recode(column=age, level=1)", seed=1)
-    age = overlaid(table, safe)[0]
+    age = column_pairs(table, safe)[0]
     assert age.name == "age"
     assert sum(age.before) == pytest.approx(1)
     assert sum(age.after) == pytest.approx(1)
@@ -53,7 +53,7 @@ def test_numbers_are_overlaid_and_ranges_spread_over_what_they_cover():
 def test_a_hidden_column_is_said_to_show_nothing():
     table = ages()
     gone = celosia.protect(table, "recode(column=age, level=2)", seed=1)
-    age = overlaid(table, gone)[0]
+    age = column_pairs(table, gone)[0]
     assert age.hidden == 1
     assert age.distance == pytest.approx(1)
 
@@ -61,21 +61,21 @@ def test_a_hidden_column_is_said_to_show_nothing():
 def test_categories_are_compared_under_the_labels_of_the_release():
     table = ages()
     safe = celosia.protect(table, "recode(column=sex, level=1)", seed=1)
-    sex = overlaid(table, safe)[1]
+    sex = column_pairs(table, safe)[1]
     assert (sex.labels, sex.before, sex.after, sex.distance) == (("any",), (1.0,), (1.0,), 0.0)
 
 
 def test_two_protected_tables_are_compared_by_the_labels_they_have():
     table = ages()
     one_level, two_levels = (celosia.protect(table, f"recode(column=sex, level={level})", seed=1) for level in (1, 2))
-    sex = overlaid(one_level, two_levels)[1]
+    sex = column_pairs(one_level, two_levels)[1]
     assert (sex.labels, sex.before, sex.hidden) == (("any",), (1.0,), 1.0)
 
 
 def test_many_days_are_shown_by_year_or_decade():
     days = [dt.date(1950, 1, 1) + dt.timedelta(days=300 * i) for i in range(80)]
     table = celosia.read(pl.DataFrame({"born": days}))
-    born = overlaid(table, table)[0]
+    born = column_pairs(table, table)[0]
     assert born.labels == ("1950s", "1960s", "1970s", "1980s", "1990s", "2000s", "2010s")
     assert sum(born.before) == pytest.approx(1)
 

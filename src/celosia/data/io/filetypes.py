@@ -141,11 +141,11 @@ __all__ = [
     "FileFacts",
     "FileType",
     "check_options",
+    "collect_frame",
     "existing_file",
     "file_types",
-    "refuse_nested",
     "lazy_frame",
-    "collect_frame",
+    "refuse_nested",
     "register",
     "type_of",
 ]

@@ -222,7 +222,7 @@ class _Described:
         """The cell of each box in each column."""
         from celosia.views.boxes.regions import Regions
 
-        return [cells.shown() if isinstance(cells, Regions) else cells for cells in self.cells]
+        return [cells.group_cells() if isinstance(cells, Regions) else cells for cells in self.cells]
 
 
 def _spread(table: Table, name: str, rows: NDArray[np.bool_], shown: pl.Series) -> pl.Series:

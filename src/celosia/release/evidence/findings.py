@@ -118,10 +118,10 @@ class Comparison(Shown):
 
     def plot(self, *columns: str) -> Picture:
         """Plot the distribution of each column, or of those named, before and after."""
-        from celosia.views.comparing.columns import overlaid
+        from celosia.views.comparing.columns import column_pairs
 
         figures = []
-        for pair in overlaid(self.original, self.protected, columns):
+        for pair in column_pairs(self.original, self.protected, columns):
             series = [("before", pair.before), ("after", pair.after)]
             figures.append(
                 overlay(pair.name, pair.edges, series) if pair.edges else bars(pair.name, pair.labels, series)

@@ -15,7 +15,7 @@ from celosia.release.report.grids import Grid, grid
 from celosia.show.charts import bars, heatmap, overlay
 from celosia.show.formats import number
 from celosia.show.plots import plain_step
-from celosia.views.comparing.columns import ColumnPair, in_order, overlaid
+from celosia.views.comparing.columns import ColumnPair, column_pairs, in_order
 from celosia.views.comparing.dependences import Dependences, dependences
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _inside(release: Release, column: ColumnFacts, w: Mapping[str, Any], languag
 
 def _pair(release: Release, column: ColumnFacts, w: Mapping[str, Any], language: str) -> Picture:
     original, protected = release.original, release.comparison.protected
-    pair: ColumnPair = overlaid(original, protected, [column.name])[0]
+    pair: ColumnPair = column_pairs(original, protected, [column.name])[0]
     names = (w["before"], w["after"])
     if pair.edges:
         chart = overlay(

@@ -1,13 +1,13 @@
-"""A partition as plain data: its cuts and what each box shows, from which new records find their box.
+"""A partition as plain data: its cuts and the cells of each box, by which new records are assigned to boxes.
 
-The record holds cell values of the original, so it belongs into the private part of a release.
+The record has cell values of the original, so it belongs into the private part of a release.
 
 ``columns``
     How values are compared, one entry per quasi-identifier: a *range* of numbers or of ISO texts with its ends, a
     *set* of labels with their rank in the order of cuts, or a *tree* with the label above each label. ``cells`` are
-    the different cells that boxes show, ``spans`` what they stand for, ``box`` which one each box shows.
+    the distinct cells of the boxes, ``spans`` the values that they cover, ``box`` the cell of each box.
 ``cuts``
-    Node, column, where it was cut, and the first of its parts, whose numbers follow each other. The cut of a range is
+    Node, column, position of the cut, and the first of its parts, which are numbered in turn. The cut of a range is
     the largest value of the left part and the round end behind it, of a set the largest rank; of a tree the level and
     the label of each part.
 ``leaf``
@@ -39,16 +39,16 @@ if TYPE_CHECKING:
 def recorded_boxes(
     table: Table, table_axes: Sequence[Axis], cuts: Cuts, shown: Sequence[Regions | pl.Series]
 ) -> dict[str, Any] | None:
-    """The partition of a table as plain data; None when equal values fell on both sides of a cut.
+    """Return the partition of a table as plain data; None when equal values fell on both sides of a cut.
 
-    ``shown`` holds for each column the regions, or one value for each box.
+    ``shown`` has for each column the regions, or one value per box.
     """
-    at = _places(table, table_axes, cuts)
+    at = _cut_positions(table, table_axes, cuts)
     if at is None:
         return None
     columns = []
     for name, axis, cells in zip(table.schema.need_quasi(), table_axes, shown, strict=True):
-        column: dict[str, Any] = {"name": name, **_described(table, name, axis)}
+        column: dict[str, Any] = {"name": name, **_comparison(table, name, axis)}
         if isinstance(cells, Regions):
             column |= {"cells": cells.cells, "spans": cells.spans, "box": cells.group}
         else:
@@ -60,12 +60,12 @@ def recorded_boxes(
 
 
 def _first_parts(cuts: Cuts) -> NDArray[np.int64]:
-    """The first part of each node that was cut."""
+    """Return the first part of each node that was cut."""
     return np.flatnonzero(np.diff(cuts.parent)) + 1
 
 
-def _places(table: Table, table_axes: Sequence[Axis], cuts: Cuts) -> list[Any] | None:
-    """Where each cut lies."""
+def _cut_positions(table: Table, table_axes: Sequence[Axis], cuts: Cuts) -> list[Any] | None:
+    """Return the position of each cut on its axis; None when equal values fell on both sides of one."""
     first = _first_parts(cuts)
     names = table.schema.need_quasi()
     at: list[Any] = [None] * len(first)
@@ -91,7 +91,7 @@ def _places(table: Table, table_axes: Sequence[Axis], cuts: Cuts) -> list[Any] |
 
 
 def _branches(axis: Axis, labels: list[list[str | None]], starts: NDArray[np.int64], last: np.int64) -> list[Any]:
-    """The level of a cut in a tree, and the label of each part."""
+    """Return the level of a cut in a tree, and the label of each part."""
     assert axis.levels is not None
     outer = axis.levels[:, axis.codes[[starts[0], last]]]
     level = int(np.argmax(outer[:, 0] == outer[:, 1])) - 1
@@ -102,8 +102,8 @@ def _is_range(table: Table, name: str, axis: Axis) -> bool:
     return axis.position is not None and table.schema[name].kind != Kind.ORDINAL
 
 
-def _described(table: Table, name: str, axis: Axis) -> dict[str, Any]:
-    """How the values of a column are compared."""
+def _comparison(table: Table, name: str, axis: Axis) -> dict[str, Any]:
+    """Describe how the values of a column are compared."""
     codes, values = table.codes(name)
     missing = bool((codes < 0).any())
     text = texts(values)
@@ -120,7 +120,7 @@ def _described(table: Table, name: str, axis: Axis) -> dict[str, Any]:
 
 
 def _parents(table: Table, name: str, axis: Axis) -> list[dict[str, str]]:
-    """For each level below the top: the label above each label, also of values that do not occur."""
+    """For each level below the top, map each label to the one above, also for values that do not occur."""
     assert axis.levels is not None
     hierarchy = table.schema.hierarchy(name)
     assert hierarchy is not None

@@ -1,6 +1,4 @@
-"""The quasi-identifiers of a table as axes of a partition, and the cells that describe a group of its
-records.
-"""
+"""Quasi-identifiers of a table as axes of a partition, and the cells that describe a group of its records."""
 
 from __future__ import annotations
 
@@ -14,8 +12,8 @@ from celosia.classes import STAR
 from celosia.data.schema import Kind
 from celosia.errors import UnknownName
 from celosia.hierarchy import texts
+from celosia.hierarchy.cells import Bound, Interval, OneOf
 from celosia.hierarchy.ends import round_ends
-from celosia.hierarchy.values import Interval, OneOf
 from celosia.histogram import encode, number
 from celosia.parts import refuse_other_views
 from celosia.search.partition.groups import Groups
@@ -32,9 +30,7 @@ Output = Literal["mean", "median", "mode"]
 
 
 def axes(table: Table, weights: Mapping[str, float] | None = None) -> list[Axis]:
-    """One axis per quasi-identifier: numbers, dates and ordinal values by their order, others by hierarchy or
-    as labels.
-    """
+    """One axis per quasi-identifier: numbers, dates and ordinal values by order, others by hierarchy or as labels."""
     names = table.schema.need_quasi()
     for name in weights or {}:
         if name not in names:
@@ -43,7 +39,7 @@ def axes(table: Table, weights: Mapping[str, float] | None = None) -> list[Axis]
 
 
 def column_axis(table: Table, name: str, weight: float = 1.0) -> Axis:
-    """The axis of one column."""
+    """Return the axis of one column."""
     codes, values = table.codes(name)
     kind = table.schema[name].kind
     if kind == Kind.ORDINAL:
@@ -61,7 +57,7 @@ def column_axis(table: Table, name: str, weight: float = 1.0) -> Axis:
 
 
 def groups(table: Table, requirements: Sequence[Model], target: NDArray[np.int64] | None, total: int) -> Groups:
-    """What requirements count in the groups of a table; shares are compared with those of the input table.
+    """Set up the counts that requirements need in groups of a table; shares are compared with those of the input.
 
     ``total`` counts the records (persons) that an earlier step suppressed as well.
     """
@@ -90,12 +86,12 @@ class Boxes:
         return len(self.size)
 
     def ends(self, codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The smallest and the largest code of each group."""
+        """Smallest and largest code of each group."""
         inside = codes[self._order]
         return np.minimum.reduceat(inside, self._begin), np.maximum.reduceat(inside, self._begin)
 
     def common(self, axis: Axis) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The lowest level at which the records of each group share a node, and a leaf below that node."""
+        """Lowest level at which the records of each group share a node, and a leaf below that node."""
         assert axis.levels is not None
         leaf = axis.codes[self._order[self._begin]].astype(np.int64)
         level = np.full(len(self), len(axis.levels) - 1, np.int64)
@@ -105,12 +101,12 @@ class Boxes:
         return level, leaf
 
     def members(self, codes: NDArray[np.int32], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The distinct codes of each group: the group of each entry, ascending, and the code."""
+        """List the distinct codes of each group: the group of each entry, ascending, and the code."""
         owner, code = np.divmod(np.unique(self.label * width + codes), width)
         return owner, code
 
     def widths(self, table_axes: Sequence[Axis]) -> NDArray[np.float64]:
-        """The normalised certainty penalty of each group in each column: what share of the column it spans."""
+        """Return the normalised certainty penalty of each group per column: the share of the column that it spans."""
         penalties = np.zeros((len(self), len(table_axes)))
         for j, axis in enumerate(table_axes):
             if axis.position is not None:
@@ -126,7 +122,7 @@ class Boxes:
 
 
 def file_classes(shown: Sequence[pl.Series]) -> NDArray[np.int64]:
-    """The class of the file that each group lands in: equal cells are one class, and stars alone are none (-1).
+    """Return the class of each group in the file: equal cells are one class, groups of stars alone are in none (-1).
 
     >>> import polars as pl
     >>> file_classes([pl.Series(["[1-2]", "*", "[1-2]"])]).tolist(), file_classes([pl.Series(["*"])]).tolist()
@@ -148,7 +144,7 @@ def middles(table: Table, name: str, boxes: Boxes, output: Output) -> pl.Series:
 
 
 def _middle(table: Table, name: str, output: Output) -> pl.Expr:
-    """The mean or median of numbers; elsewhere the most frequent value, of several the first in their order."""
+    """Mean or median of numbers; elsewhere the most frequent value, of several the first in their order."""
     import polars as pl
 
     if output != "mode" and table.schema[name].kind == Kind.NUMERIC and table.column(name).dtype.is_numeric():
@@ -158,27 +154,25 @@ def _middle(table: Table, name: str, output: Output) -> pl.Expr:
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """The different cells that groups show in a column, what each stands for, and which one each group shows.
+    """Distinct cells of the groups in a column, the values that each covers, and the cell of each group.
 
     A region is the lowest and the highest value of a range, the label numbers of a set, or the level and label of a
-    node. ``None`` is the region of missing values; an empty one stands for everything: missing and other values met.
+    node. ``None`` is the region of missing values; an empty one covers everything, missing values included.
     """
 
     cells: list[str | None]
     spans: list[list[Any] | None]
     group: NDArray[np.int64]
 
-    def shown(self) -> pl.Series:
-        """The cell of each group."""
+    def group_cells(self) -> pl.Series:
+        """Return the cell of each group."""
         import polars as pl
 
         return pl.Series(self.cells, dtype=pl.String).gather(self.group)
 
 
 def regions(table: Table, name: str, axis: Axis, boxes: Boxes) -> Regions:
-    """Ranges, nodes of the hierarchy or sets of labels that hold the groups; a star where missing values and others
-    meet.
-    """
+    """Ranges, nodes or sets of labels that cover the groups; a star for groups of missing and other values."""
     codes, values = table.codes(name)
     absent = codes < 0
     mixed = np.zeros(len(boxes), np.bool_)
@@ -194,7 +188,7 @@ def regions(table: Table, name: str, axis: Axis, boxes: Boxes) -> Regions:
 
 
 def node_labels(table: Table, name: str, axis: Axis) -> list[list[str | None]]:
-    """The label of each code of a tree axis at each of its levels; a missing value has one at the top only."""
+    """Label each code of a tree axis at each of its levels; a missing value has a label at the top only."""
     assert axis.levels is not None
     levels = table.levels(name)
     by_level: list[list[str | None]] = [list(texts(table.codes(name)[1]))]
@@ -256,8 +250,8 @@ def _span(text: pl.Series, low: int, high: int, ends: Sequence[Any] | None, ordi
     return range_cell(ends[low], ends[high + 1])
 
 
-def range_cell(low: Any, high: Any) -> str:
-    """The cell of the values from one end to before the other."""
+def range_cell(low: Bound, high: Bound) -> str:
+    """Return the cell of the values from one end to before the other."""
     # whole numbers beyond 2**53 may have the same end
     return str(Interval(low, high, high_closed=low == high))
 
@@ -283,7 +277,7 @@ def _sets(
 
 
 def set_cell(labels: Sequence[str | None], size: int) -> str:
-    """The cell of some of ``size`` labels: one of them, a set, or everything.
+    """Return the cell of some of ``size`` labels: one of them, a set, or everything.
 
     >>> set_cell(["a"], 3), set_cell(["a", "b"], 3), set_cell(["a", "b", "c"], 3)
     ('a', '{a, b}', '*')

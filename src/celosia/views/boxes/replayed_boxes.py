@@ -1,8 +1,8 @@
-"""New records in the boxes of an earlier partition.
+"""Assign new records to the boxes of an earlier partition.
 
-A record goes down the recorded cuts and shows what its box showed before. Where that does not hold its values, all new
-records of the box show the whole region between the cuts: the cell is true, the box stays one class, and the end of a
-range gives no new value away. A value outside the recorded domain is placed only where the cell is a star.
+A record follows the recorded cuts and gets the recorded cell of its box. Where that cell does not cover the values of
+all new records of the box, they get the whole region between the cuts: the cell is true, the box stays one class, and
+the end of a range discloses no new value. A value outside the recorded domain fits only a star.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +26,20 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 Ints = NDArray[np.int64]
-Parts = Iterator[tuple[NDArray[np.bool_], Any]]
+Cut: TypeAlias = Any
+"""Recorded cut: the end of a range, the rank of a label, or level and labels of a tree."""
+End: TypeAlias = Any
+"""End of a range: a number, or an ISO text."""
+Limits: TypeAlias = Any
+"""Bounds of a node in a column, by the kind of the column; None where it was not cut."""
+Parts = Iterator[tuple[NDArray[np.bool_], Limits]]
 UNSEEN, MISSING = -1, -2
 NOWHERE = 0
-"""Stands in a path where a value has no label; None is the label of a missing value."""
+"""Entry of a path where a value has no label; None is the label of a missing value."""
 
 
 def replayed_boxes(table: Table, record: Mapping[str, Any]) -> tuple[dict[str, pl.Series], NDArray[np.bool_]]:
-    """The cells of new records under a record of :mod:`celosia.views.boxes.recorded_boxes`, and which have none."""
+    """Return the cells of new records under a record of :func:`recorded_boxes`, and the mask of those without one."""
     import polars as pl
 
     columns = [KINDS[entry["kind"]].of(table, entry) for entry in record["columns"]]
@@ -58,7 +64,7 @@ def replayed_boxes(table: Table, record: Mapping[str, Any]) -> tuple[dict[str, p
 
 
 def _descend(columns: list[_Column], cuts: Mapping[str, Any], n: int) -> Iterator[tuple[int, Ints, dict[str, Any]]]:
-    """Every box that new records fall into: its node, the records, and its bounds in the columns that were cut."""
+    """Yield every box of new records: its node, the records, and its bounds in the columns that were cut."""
     where = {node: i for i, node in enumerate(cuts["node"])}
     open_: list[tuple[int, Ints, dict[str, Any]]] = [(0, np.arange(n), {})]
     while open_:
@@ -76,7 +82,7 @@ def _descend(columns: list[_Column], cuts: Mapping[str, Any], n: int) -> Iterato
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """The boxes of a recorded column, and the new records whose value lies in its recorded domain."""
+    """Boxes of a recorded column, and the mask of the new records whose value is in its recorded domain."""
 
     name: str
     entry: Mapping[str, Any]
@@ -84,40 +90,40 @@ class _Column:
 
     @classmethod
     def of(cls, table: Table, entry: Mapping[str, Any]) -> _Column:
-        """Read the new values in the way of the record."""
+        """Encode the new values like the recorded ones."""
         raise NotImplementedError
 
     @property
     def single(self) -> bool:
-        """Whether a box shows one value and no region."""
+        """Whether a box has one value instead of a region."""
         return "values" in self.entry
 
     def cells(self, used: Ints, rows: Ints, number: Ints, bounds: Mapping[int, Mapping[str, Any]]) -> list[Any]:
-        """What the used boxes show: the recorded cell when it holds their records, else the region between the cuts.
+        """Return the cell of each used box: the recorded one if it covers the records, else the region between cuts.
 
-        ``number`` tells the place of each record's box among the used ones.
+        ``number`` is the position of each record's box among the used ones.
         """
         if self.single:
             return [self.entry["values"][box] for box in used]
         region = np.asarray(self.entry["box"], np.int64)[used]
         wide = np.array([span == [] for span in self.entry["spans"]], np.bool_)[region]
-        fits = wide[number] | ~self.inside[rows] | self.held(rows, region[number])
+        fits = wide[number] | ~self.inside[rows] | self.contains(rows, region[number])
         too_small = set(number[~fits].tolist())
         return [
             self.between(bounds[int(box)].get(self.name)) if i in too_small else self.entry["cells"][region[i]]
             for i, box in enumerate(used)
         ]
 
-    def parts(self, rows: Ints, at: Any, bound: Any) -> Parts:
-        """The records of each part of a node with this bound, cut at a place, and the bound of the part."""
+    def parts(self, rows: Ints, at: Cut, bound: Limits) -> Parts:
+        """Yield the records of each part of a node with this bound, cut at ``at``, and the bound of the part."""
         raise NotImplementedError
 
-    def held(self, rows: Ints, region: Ints) -> NDArray[np.bool_]:
-        """Whether the recorded region of each record holds its value."""
+    def contains(self, rows: Ints, region: Ints) -> NDArray[np.bool_]:
+        """Return whether the recorded region of each record contains its value."""
         raise NotImplementedError
 
-    def between(self, bound: Any) -> str | None:
-        """The cell of the region between the cuts; no bound: the column was not cut on the way."""
+    def between(self, bound: Limits) -> str | None:
+        """Return the cell of the region between the cuts; without a bound the column was not cut."""
         raise NotImplementedError
 
 
@@ -140,7 +146,7 @@ class _Range(_Column):
             inside |= ~absent & (values >= low) & (below | (high == np.inf))
         return cls(entry["name"], entry, inside, values, absent)
 
-    def parts(self, rows: Ints, at: Any, bound: Any) -> Parts:
+    def parts(self, rows: Ints, at: Cut, bound: Limits) -> Parts:
         low, high = bound or (None, None)
         value, end = at if isinstance(at, list) else (at, None)  # records of earlier versions have no round ends
         values = self.values[rows]
@@ -149,14 +155,14 @@ class _Range(_Column):
         yield left, (low, end)
         yield ~left, (end, high)
 
-    def held(self, rows: Ints, region: Ints) -> NDArray[np.bool_]:
+    def contains(self, rows: Ints, region: Ints) -> NDArray[np.bool_]:
         spans = [span or [self.entry["low"]] * 2 for span in self.entry["spans"]]
         gone = np.array([span is None for span in self.entry["spans"]], np.bool_)[region]
         low, high = (np.array([_end(self.entry, span[i]) for span in spans])[region] for i in (0, 1))
         values, absent = self.values[rows], self.absent[rows]
         return np.where(gone, absent, ~absent & (values >= low) & (values <= high))
 
-    def between(self, bound: Any) -> str:
+    def between(self, bound: Limits) -> str:
         low, high = bound or (None, None)
         outer = self.entry.get("outer")
         if outer is None or (high is None and self.entry["missing"]):
@@ -177,19 +183,19 @@ class _Set(_Column):
         codes = np.where((codes == MISSING) & entry["missing"], len(entry["labels"]), codes)
         return cls(entry["name"], entry, codes >= 0, codes, np.asarray(entry["rank"], np.int64))
 
-    def parts(self, rows: Ints, at: Any, bound: Any) -> Parts:
+    def parts(self, rows: Ints, at: Cut, bound: Limits) -> Parts:
         above, up_to = bound or (-1, len(self.rank))
         inside, rank = self.inside[rows], self.rank[np.maximum(self.codes[rows], 0)]
         yield inside & (rank <= at), (above, at)
         yield inside & (rank > at), (at, up_to)
 
-    def held(self, rows: Ints, region: Ints) -> NDArray[np.bool_]:
+    def contains(self, rows: Ints, region: Ints) -> NDArray[np.bool_]:
         size = len(self.entry["labels"])
         spans = [[size] if span is None else span for span in self.entry["spans"]]
         pairs = [i * (size + 1) + code for i, span in enumerate(spans) for code in span]
         return np.isin(region * (size + 1) + self.codes[rows], pairs)
 
-    def between(self, bound: Any) -> str:
+    def between(self, bound: Limits) -> str:
         above, up_to = bound or (-1, len(self.rank))
         members = np.flatnonzero((self.rank > above) & (self.rank <= up_to))
         labels = self.entry["labels"]
@@ -218,18 +224,18 @@ class _Tree(_Column):
             np.array([*paths, gone], dtype=object).T[:, np.maximum(place, -1)],
         )
 
-    def parts(self, rows: Ints, at: Any, bound: Any) -> Parts:  # noqa: ARG002
+    def parts(self, rows: Ints, at: Cut, bound: Limits) -> Parts:  # noqa: ARG002
         level, children = at
         for label in children:
             yield np.asarray(self.labels[level, rows] == label, np.bool_), (level, label)
 
-    def held(self, rows: Ints, region: Ints) -> NDArray[np.bool_]:
+    def contains(self, rows: Ints, region: Ints) -> NDArray[np.bool_]:
         spans = [span or [0, None] for span in self.entry["spans"]]
         level = np.array([level for level, _ in spans], np.int64)[region]
         label = np.array([label for _, label in spans], dtype=object)[region]
         return np.asarray(self.labels[level, rows] == label, np.bool_)
 
-    def between(self, bound: Any) -> str | None:
+    def between(self, bound: Limits) -> str | None:
         if bound is None:
             return STAR if self.entry["missing"] else next(iter(self.entry["parents"][-1].values()))
         label: str | None = bound[1]
@@ -240,7 +246,7 @@ KINDS: Mapping[str, type[_Column]] = {"range": _Range, "set": _Set, "tree": _Tre
 
 
 def _path(text: str, parents: list[dict[str, str]]) -> list[Any]:
-    """The labels above a value; one that the record does not know begins at the lowest label that covers it."""
+    """List the labels above a value; one that is not in the record begins at the lowest label that covers it."""
     path: list[Any] = [text if text in parents[0] else NOWHERE]
     for level, above in enumerate(parents):
         label = above.get(path[level], NOWHERE)
@@ -251,7 +257,7 @@ def _path(text: str, parents: list[dict[str, str]]) -> list[Any]:
 
 
 def _positions(column: pl.Series, labels: list[str | None]) -> Ints:
-    """The place of each value among the labels."""
+    """Return the position of each value among the labels."""
     import polars as pl
 
     raw = pl.Series("v", texts(column), dtype=pl.String)
@@ -261,7 +267,7 @@ def _positions(column: pl.Series, labels: list[str | None]) -> Ints:
 
 
 def _numbers(column: pl.Series) -> NDArray[np.float64]:
-    """A column as numbers, NaN where it holds none; short floats as the decimals that name them."""
+    """Convert a column to numbers, NaN where it has none; single-precision floats by their shortest decimals."""
     import polars as pl
 
     if not column.dtype.is_integer() and column.dtype != pl.Float64:
@@ -270,7 +276,7 @@ def _numbers(column: pl.Series) -> NDArray[np.float64]:
 
 
 def _values(cells: list[Any], dtype: pl.DataType) -> pl.Series:
-    """Recorded values as a column: dates, which the record writes as text, are dates again."""
+    """Convert recorded values to a column: dates, which the record has as text, become dates again."""
     import polars as pl
 
     if dtype == pl.Date or dtype == pl.Datetime:
@@ -279,8 +285,8 @@ def _values(cells: list[Any], dtype: pl.DataType) -> pl.Series:
     return pl.Series(cells, strict=False)
 
 
-def _end(entry: Mapping[str, Any], text: str | None) -> Any:
-    """A recorded end as it is compared; a column without any value has none."""
+def _end(entry: Mapping[str, Any], text: str | None) -> End:
+    """Convert a recorded end for comparison; a column without values has none."""
     if text is None:
         return np.nan if entry["numeric"] else ""
     return float(text) if entry["numeric"] else text

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """The group of each record, and what may be said about the groups."""
+    """Group of each record, and evidence about the groups that may be published."""
 
     label: NDArray[np.int64]
     evidence: dict[str, Any]
@@ -34,7 +34,7 @@ def separate(
     """Group the records of a table so that each value of each named column has at most 1/l of its group.
 
     With a declared person column no group has two records of a person: the records are dealt out to as many parts as
-    one person has records at most, and each part is grouped on its own.
+    a person has records at most, and each part is grouped separately.
     """
     from celosia.kernels.disclosure.count_estimates import reconstruction_error
 
@@ -69,7 +69,7 @@ def separate(
 
 
 def _parts(person: NDArray[np.int32] | None, columns: dict[str, Sensitive], n: int) -> list[NDArray[np.int64]]:
-    """The records in parts that have nobody twice, each value about as often in one as in the other."""
+    """Split the records into parts with at most one record per person and similar frequencies of each value."""
     from celosia.kernels.search.anatomy import deal
 
     rows = np.zeros(0, np.int64) if person is None else np.bincount(person)
@@ -78,7 +78,7 @@ def _parts(person: NDArray[np.int32] | None, columns: dict[str, Sensitive], n: i
         return [np.arange(n)]
     first = np.cumsum([0, *(column.width for column in columns.values())])
     codes = np.stack([column.codes + at for column, at in zip(columns.values(), first[:-1], strict=True)])
-    order = np.lexsort((person, -rows[person]))  # who has most has least choice
+    order = np.lexsort((person, -rows[person]))  # persons with most records have least choice
     part = deal(order, person, codes.astype(np.int64), int(first[-1]), most)
     return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=most))[:-1])
 
@@ -102,7 +102,7 @@ def _check(who: str, l: int, columns: dict[str, Sensitive], records: NDArray[np.
 def _labels(
     table: Table, l: int, columns: dict[str, Sensitive], parts: list[NDArray[np.int64]], how: str, stream: Stream
 ) -> NDArray[np.int64]:
-    """The group of each record; the numbers say nothing about how the groups were made."""
+    """Label the group of each record; the numbers do not disclose how the groups were made."""
     grouping = _near(table, l, columns) if how == "near" else _buckets(table, l, columns, stream)
     label = np.empty(len(table), np.int64)
     count = 0
@@ -116,7 +116,7 @@ def _labels(
 
 
 def _near(table: Table, l: int, columns: dict[str, Sensitive]) -> Grouping:
-    """Groups of similar records."""
+    """Return a grouping of similar records."""
     from celosia.search.partition.groups import Groups
     from celosia.search.partition.mondrian import partition
     from celosia.views.boxes.regions import axes
@@ -124,7 +124,7 @@ def _near(table: Table, l: int, columns: dict[str, Sensitive]) -> Grouping:
     counted = Groups(len(table), columns)
     sides = axes(table)
 
-    def grouping(part: NDArray[np.int64]) -> NDArray[np.int64]:
+    def group_part(part: NDArray[np.int64]) -> NDArray[np.int64]:
         def rare_enough(records: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.bool_]:
             counts = counted.counts(part[records], group)
             kept = np.ones(len(counts), np.bool_)
@@ -135,17 +135,17 @@ def _near(table: Table, l: int, columns: dict[str, Sensitive]) -> Grouping:
 
         return partition([replace(side, codes=side.codes[part]) for side in sides], l, judge=rare_enough).label
 
-    return grouping
+    return group_part
 
 
 def _buckets(table: Table, l: int, columns: dict[str, Sensitive], stream: Stream) -> Grouping:
-    """Groups of l different values from anywhere."""
+    """Return a grouping by l different values, regardless of similarity."""
     from celosia.kernels.search.anatomy import bucketise
 
     (column,) = columns.values()
     drawn = stream.child("order").uniform(table.ids())
 
-    def grouping(part: NDArray[np.int64]) -> NDArray[np.int64]:
+    def group_part(part: NDArray[np.int64]) -> NDArray[np.int64]:
         return bucketise(column.codes[part], np.argsort(drawn[part], kind="stable"), column.width, l)
 
-    return grouping
+    return group_part

@@ -1,1 +1,1 @@
-"""Two tables side by side, as losses and attacks look at them."""
+"""Two tables side by side, as losses and attacks compare them."""

@@ -1,4 +1,4 @@
-"""Columns of two tables side by side: the shares of the records by range, by period or by label."""
+"""Columns of two tables side by side: shares of the records by range, period or label."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ class ColumnPair:
     before: tuple[float, ...]
     after: tuple[float, ...]
     edges: tuple[float, ...] = ()
-    """Where the ranges of a numeric column meet; empty for labels."""
+    """Edges of the ranges of a numeric column; empty for labels."""
     hidden: float = 0.0
-    """The share of the records that show nothing afterwards."""
+    """Share of the records without a value afterwards (missing or suppressed)."""
     distance: float = 0.0
-    """The share of the records that sit in another place (half the sum of the differences)."""
+    """Total variation distance of the two distributions."""
 
 
-def overlaid(original: Table, protected: Table, names: Sequence[str] = ()) -> tuple[ColumnPair, ...]:
-    """Every column of both tables before and after; identifiers apart.
+def column_pairs(original: Table, protected: Table, names: Sequence[str] = ()) -> tuple[ColumnPair, ...]:
+    """Compare every column of both tables before and after, without identifiers.
 
     >>> import polars as pl, celosia
     >>> before = celosia.read(pl.DataFrame({"sex": ["F", "F", "M", "M"]}))
     >>> after = celosia.read(pl.DataFrame({"sex": ["F", "F", "F", "M"]}))
-    >>> pair, = overlaid(before, after)
+    >>> pair, = column_pairs(before, after)
     >>> pair.labels, pair.before, pair.after, pair.distance
     (('F', 'M'), (0.5, 0.5), (0.75, 0.25), 0.25)
     """
@@ -70,7 +70,7 @@ def _pair(original: Table, protected: Table, name: str) -> ColumnPair:
 
 
 def _plain_numbers(original: Table, protected: Table, name: str) -> bool:
-    """Whether a column is made of numbers, most of them different, before and after, and is in memory."""
+    """Whether a column is numeric before and after, has many values, and is in memory."""
     sides = (original, protected)
     if original.schema[name].kind != Kind.NUMERIC or any(table.memory() is None for table in sides):
         return False
@@ -79,7 +79,7 @@ def _plain_numbers(original: Table, protected: Table, name: str) -> bool:
 
 
 def _array_pair(original: Table, protected: Table, name: str) -> ColumnPair:
-    """Two histograms over the same ranges, counted from the numbers themselves."""
+    """Two histograms over the same ranges, of the numbers themselves."""
     before, after = (table.numeric([name])[:, 0] for table in (original, protected))
     filled = before[np.isfinite(before)]
     edges = np.linspace(float(filled.min()), float(filled.max()), BINS + 1)
@@ -94,7 +94,7 @@ def _array_pair(original: Table, protected: Table, name: str) -> ColumnPair:
 
 
 def _counts(table: Table, name: str) -> dict[str, int]:
-    """The cells of a column as texts with their records; missing ones under an empty text."""
+    """Count the cells of a column by their text; missing ones have an empty text."""
     cells = table.count([name], rows_only=True)
     counts: dict[str, int] = {}
     for text, rows_ in zip(texts(cells.cells[name]), cells.rows.tolist(), strict=True):
@@ -108,8 +108,8 @@ def _number_pair(
     """Two histograms over the same ranges; a generalised cell counts evenly in all that it covers."""
     low, high = min(numbers.values()), max(numbers.values())
     edges = np.linspace(low, high, BINS + 1)
-    first, _ = _spread(before, edges)
-    second, hidden = _spread(after, edges)
+    first, _ = _range_shares(before, edges)
+    second, hidden = _range_shares(after, edges)
     return ColumnPair(
         name,
         (),
@@ -121,8 +121,8 @@ def _number_pair(
     )
 
 
-def _spread(counts: Mapping[str, int], edges: Floats) -> tuple[Floats, float]:
-    """Shares of the records per range, and the share that shows nothing (missing or starred)."""
+def _range_shares(counts: Mapping[str, int], edges: Floats) -> tuple[Floats, float]:
+    """Shares of the records per range, and the share without a value (missing or suppressed)."""
     heights = np.zeros(len(edges) - 1)
     hidden = 0
     for text, records in counts.items():
@@ -151,7 +151,7 @@ def _range_of(value: float, edges: Floats) -> int:
 
 
 def _label_pair(original: Table, name: str, before: Mapping[str, int], after: Mapping[str, int]) -> ColumnPair:
-    """Shares by label; where values were generalised, the original counts under the labels of the release."""
+    """Shares by label; where values were generalised, the original is counted by the labels of the release."""
     mapped = _at_released_level(original, name, before, after)
     if original.schema[name].kind == Kind.DATE:
         mapped, after = _by_time(mapped, after)
@@ -178,7 +178,7 @@ def _label_pair(original: Table, name: str, before: Mapping[str, int], after: Ma
 
 
 def in_order(labels: Sequence[str], order: Sequence[str] = ()) -> list[str]:
-    """Labels in their own order: the one that is declared, else by number or lower end, else by text.
+    """Sort labels: by the declared order, else by number or lower end, else by text.
 
     >>> in_order(["high", "low", "mid"], ["low", "mid", "high"]), in_order(["[20, 30)", "[3, 20)", "*"])
     (['low', 'mid', 'high'], ['[3, 20)', '[20, 30)', '*'])
@@ -198,7 +198,7 @@ def in_order(labels: Sequence[str], order: Sequence[str] = ()) -> list[str]:
 def _at_released_level(
     original: Table, name: str, before: Mapping[str, int], after: Mapping[str, int]
 ) -> Mapping[str, int]:
-    """The original counts under the labels of the one level that the release shows; as they are where there is none."""
+    """Map the original counts to the labels of the level that is released; unchanged where there is no such level."""
     hierarchy = original.schema.hierarchy(name)
     released = [text for text in after if text not in ("", "*")]
     if hierarchy is None or all(text in before for text in released):
@@ -206,7 +206,7 @@ def _at_released_level(
     values = [text for text in before if text]
     try:
         levels = hierarchy.levels(values, [before[text] for text in values])
-    except SchemaError:  # they are labels already
+    except SchemaError:  # the values are labels already
         return before
     here = [level for level in range(1, levels.height + 1) if set(released) <= set(levels.categories(level))]
     if not here:
@@ -218,22 +218,22 @@ def _at_released_level(
 
 
 def _by_time(*sides: Mapping[str, int]) -> tuple[Mapping[str, int], ...]:
-    """Days by year or by decade, where there are too many of them to be listed; what is no day stays as it is."""
-    gathered = sides
+    """Group many different dates by year or by decade; other cells stay as they are."""
+    grouped = sides
     for unit in ("year", "decade"):
-        if max(len(side) for side in gathered) > 2 * LABELS:
+        if max(len(side) for side in grouped) > 2 * LABELS:
             hierarchy = Dates(units=(unit,), fallback="*")
-            gathered = tuple(_gathered(side, hierarchy) for side in sides)
-    return gathered
+            grouped = tuple(_count_labels(side, hierarchy) for side in sides)
+    return grouped
 
 
-def _gathered(counts: Mapping[str, int], hierarchy: Dates) -> Mapping[str, int]:
-    gathered: dict[str, int] = {}
+def _count_labels(counts: Mapping[str, int], hierarchy: Dates) -> Mapping[str, int]:
+    grouped: dict[str, int] = {}
     texts_ = list(counts)
     for text, label in zip(texts_, hierarchy.levels(texts_).labels(1), strict=True):
         kept = text if label in (None, "*") else str(label)
-        gathered[kept] = gathered.get(kept, 0) + counts[text]
-    return gathered
+        grouped[kept] = grouped.get(kept, 0) + counts[text]
+    return grouped
 
 
 def _finite(text: str) -> float | None:

@@ -1,4 +1,4 @@
-"""The numbers of an original and a protected table that a loss can compare, and what becomes of missing ones."""
+"""Numbers of an original and a protected table that a loss can compare, with missing values resolved."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def number_columns(original: Table, protected: Table, columns: Sequence[str] = ()) -> list[str]:
-    """The given columns, or all numeric ones of the original that the protected table still has.
+    """Return the given columns, or all numeric ones of the original that the protected table still has.
 
     A column that is no longer a number (intervals, stars) makes the comparison meaningless and is named.
 
@@ -51,7 +51,7 @@ def number_columns(original: Table, protected: Table, columns: Sequence[str] = (
 def cells(original: Table, protected: Table, names: Sequence[str]) -> tuple[Floats, Floats]:
     """Paired numbers; a cell missing in both tables is unchanged, one missing in one table is the mean of its column.
 
-    The mean is that of the original column: what a user would put in the place of a blank.
+    The mean is that of the original column: what a user would impute.
     """
     x, y = paired_numbers(original, protected, names)
     if len(x) == 0:
@@ -69,7 +69,7 @@ def cells(original: Table, protected: Table, names: Sequence[str]) -> tuple[Floa
 
 
 def samples(original: Table, protected: Table, names: Sequence[str]) -> tuple[Floats, Floats]:
-    """The complete records of each table; they need not be paired."""
+    """Return the complete records of each table; they need not be paired."""
     complete = []
     for which, table in (("original", original), ("protected", protected)):
         x = table.numeric(names)
@@ -81,7 +81,7 @@ def samples(original: Table, protected: Table, names: Sequence[str]) -> tuple[Fl
 
 
 def columns_of_numbers(original: Table, protected: Table, names: Sequence[str]) -> list[tuple[Floats, Floats]]:
-    """Each column by itself, without its missing values; the tables need not be paired."""
+    """Return each column without its missing values; the tables need not be paired."""
     pairs = []
     for name in names:
         pair = []
@@ -96,7 +96,7 @@ def columns_of_numbers(original: Table, protected: Table, names: Sequence[str]) 
 
 
 def deviations(x: Floats, names: Sequence[str]) -> Floats:
-    """Standard deviations with 1/n, none of them zero."""
+    """Return standard deviations with 1/n; refuse a constant column."""
     sd = centred.deviations(x)
     if (sd == 0).any():
         raise NotApplicable(f"column {names[int(np.argmin(sd))]!r} is constant in the original; leave it out.")

@@ -1,7 +1,7 @@
-"""How much of its column's domain each protected cell covers: what class-based losses are made of.
+"""Coverage: the share of a column's domain that each protected cell covers, the basis of class-based losses.
 
-Every loss here is a function of two small things: how many records each cell of a column has, and what share of
-the column's domain (the rows of its hierarchy, or the values of the original) the cell stands for. No pairing of
+Such a loss is a function of two things: the number of records of each cell of a column, and the share of the
+column's domain (the rows of its hierarchy, or the values of the original) that the cell covers. No pairing of
 records is needed. A record that is suppressed, or gone, belongs to no cell.
 """
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """The cells of one quasi-identifier of a protected table."""
+    """Cells of one quasi-identifier of a protected table."""
 
     name: str
     cells: list[str | None]
     records: NDArray[np.int64]
-    """Records with each cell, suppressed ones apart."""
+    """Records of each cell, without suppressed ones."""
     share: NDArray[np.float64]
     """Share of the domain that each cell covers."""
     levels: Levels
-    """The hierarchy over the original values; without one: the values and ``*``."""
+    """Hierarchy over the original values; without one: the values and ``*``."""
     suppressed: int
     """Records that are suppressed or gone."""
     total: int
@@ -50,12 +50,12 @@ class Coverage:
         return max(1, len(self.levels.domain))
 
     def mean(self, per_cell: NDArray[np.float64], suppressed: float = 1.0) -> float:
-        """Mean over the original records of a number per cell; a suppressed record has the given one."""
+        """Mean over the original records of a number per cell; a suppressed record has ``suppressed``."""
         return float((self.records @ per_cell + self.suppressed * suppressed) / max(1, self.total))
 
 
 def coverages(original: Table, protected: Table) -> list[Coverage]:
-    """The cells of every quasi-identifier of the original."""
+    """Cover every quasi-identifier of the original."""
     names = original.schema.need_quasi()
     gone = [name for name in names if name not in protected.names]
     if gone:
@@ -67,36 +67,36 @@ def coverages(original: Table, protected: Table) -> list[Coverage]:
 
 
 def lost_records(original: Table, protected: Table) -> int:
-    """Records of the original that are suppressed in the protected table or gone from it."""
+    """Count the records of the original that are suppressed in the protected table or gone from it."""
     return protected.suppressed() + max(0, len(original) - len(protected))
 
 
 def column_counts(table: Table, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
-    """The values of a column as text with the number of records of each, suppressed records apart."""
+    """Count the values of a column as text, without suppressed records."""
     return table.cached(("column counts", name), partial(_column_counts, table, name))
 
 
 def original_levels(original: Table, name: str) -> Levels:
-    """The hierarchy of a column over the values of the original; without one, the values and ``*``."""
+    """Return the hierarchy of a column over the values of the original; without one, the values and ``*``."""
     return original.cached(("original levels", name), partial(_original_levels, original, name))
 
 
 def class_cells(table: Table) -> pl.DataFrame:
-    """One row per class: its cells as they are, and how many records (rows) it has; suppressed records apart."""
+    """One row per class: its cells, and the number of its records (rows); without suppressed records."""
     return table.cached("class cells", partial(_class_cells, table))
 
 
 def _cover(original: Table, protected: Table, name: str) -> Coverage:
     levels = original_levels(original, name)
-    cells, records = _blanked(*column_counts(protected, name), *column_counts(original, name))
+    cells, records = _count_emptied_as_stars(*column_counts(protected, name), *column_counts(original, name))
     share = np.array([levels.share_of(cell) for cell in cells], dtype=np.float64)
     return Coverage(name, cells, records, share, levels, lost_records(original, protected), len(original))
 
 
-def _blanked(
+def _count_emptied_as_stars(
     cells: list[str | None], records: NDArray[np.int64], before: list[str | None], had: NDArray[np.int64]
 ) -> tuple[list[str | None], NDArray[np.int64]]:
-    """Count cells that were emptied as stars: a missing value that the original does not have tells nothing."""
+    """Count cells that were emptied as stars: a missing value that the original does not have has no information."""
     if None not in cells:
         return cells, records
     own = int(had[before.index(None)]) if None in before else 0
@@ -111,11 +111,11 @@ def _blanked(
 
 
 def _column_counts(table: Table, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
-    return _by_text(_apart(table, [name]), name)
+    return _by_text(_count_unsuppressed(table, [name]), name)
 
 
-def _apart(table: Table, names: list[str]) -> pl.DataFrame:
-    """The combinations of some columns with their records, suppressed ones apart, also where all are."""
+def _count_unsuppressed(table: Table, names: list[str]) -> pl.DataFrame:
+    """Count combinations of columns without suppressed records, also where all are suppressed."""
     import polars as pl
 
     patterns = table.count(names, suppressed=False, rows_only=True)
@@ -124,7 +124,7 @@ def _apart(table: Table, names: list[str]) -> pl.DataFrame:
 
 
 def _by_text(counted: pl.DataFrame, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
-    """Counts by the text of the values: NaN and missing are one."""
+    """Merge counts by the text of the values: NaN and missing are one."""
     import polars as pl
 
     by_text = (
@@ -145,11 +145,11 @@ def _original_levels(original: Table, name: str) -> Levels:
 
 
 def _class_cells(table: Table) -> pl.DataFrame:
-    return _apart(table, list(table.schema.need_quasi()))
+    return _count_unsuppressed(table, list(table.schema.need_quasi()))
 
 
 def log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
-    """Per class: log2 of the number of domain combinations it covers, and its records; and that of all combinations."""
+    """Per class: log2 of the domain combinations that it covers, and its records; and log2 of all combinations."""
     return protected.cached(("areas", original.rows), partial(_log_areas, original, protected))
 
 

@@ -1,4 +1,4 @@
-"""How strongly the columns of two tables depend on each other, before and after."""
+"""Dependences between the columns of two tables, before and after."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MOST_CATEGORIES = 60
-"""Categories up to which a dependence means something: with as many as records every column tells every other."""
+"""Most categories of a column: with as many as records every column determines every other."""
 MOST_COLUMNS = 14
-"""Columns of a map of dependences: more cannot be read."""
+"""Most columns of a map of dependences: more cannot be read."""
 
 
 @dataclass(frozen=True)
 class Dependences:
-    """How strongly columns depend on each other, before and after."""
+    """Matrices of one measure of dependence, before and after."""
 
     measure: str
     names: tuple[str, ...]
     before: tuple[tuple[float, ...], ...]
     after: tuple[tuple[float, ...], ...]
     largest: float
-    """The largest change of a pair."""
+    """Largest change of a pair."""
     left_out: tuple[str, ...] = ()
 
 
 def dependences(original: Table, protected: Table) -> tuple[Dependences, ...]:
-    """Pearson's correlations of what is a number in both tables, and Cramér's V of all columns."""
+    """Pearson's correlations of columns that are numeric in both tables, and Cramér's V of all columns."""
     maps = []
     for measure in (_pearson, _cramer):
         try:

@@ -1,4 +1,4 @@
-"""Columns of several tables as numbers and as codes that mean the same in each: what attacks compute on."""
+"""Columns of several tables as numbers and as common codes, on which attacks compute."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """The columns of one table: numbers (NaN is missing) and codes of categories (-1 is missing)."""
+    """Columns of one table: numbers (NaN is missing) and codes of categories (-1 is missing)."""
 
     numbers: NDArray[np.float64]
     codes: NDArray[np.int32]
@@ -27,7 +27,7 @@ class Encoded:
         return len(self.numbers)
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.int64]) -> Encoded:
-        """Some of the rows."""
+        """Select rows."""
         return Encoded(self.numbers[rows], self.codes[rows])
 
 
@@ -76,7 +76,7 @@ def encode(tables: Sequence[Table], names: Sequence[str]) -> Encoding:
 
 
 def known_columns(original: Table, protected: Table, columns: Sequence[str] | None, *, numbers: bool) -> list[str]:
-    """The columns that an intruder compares: those given, or what both tables share but ids and weights."""
+    """Return the columns that an intruder compares: those given, or the shared ones without ids and weights."""
     from celosia.table.pairing import shared_columns, shared_numbers
 
     if columns is not None:
@@ -87,7 +87,7 @@ def known_columns(original: Table, protected: Table, columns: Sequence[str] | No
         shared = list(columns)
     else:
         schema = original.schema
-        hidden = {schema.person, schema.household, schema.weight}  # nobody knows them who does not have the file
+        hidden = {schema.person, schema.household, schema.weight}  # unknown to an intruder without the file
         shared = shared_numbers(original, protected) if numbers else shared_columns(original, protected)
         shared = [name for name in shared if name not in hidden]
     if numbers:

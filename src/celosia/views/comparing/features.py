@@ -1,4 +1,4 @@
-"""Two tables as matrices that a learner can use: standardised numbers and one column per category."""
+"""Two tables as matrices for a learner: standardised numbers and one column per category."""
 
 from __future__ import annotations
 

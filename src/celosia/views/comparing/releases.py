@@ -1,7 +1,7 @@
-"""Several releases about the same people, laid over each other: which records can be whose, and what links them.
+"""Cross several releases about the same people: the candidate records of each person, and links between releases.
 
-Nothing that only the publisher knows enters here: known values are matched with released cells, and the records of two
-releases are compared by the columns that both show unchanged.
+Only what an intruder knows is used: known values are matched with released cells, and the records of two releases are
+compared by the columns that both have unchanged.
 """
 
 from __future__ import annotations
@@ -24,50 +24,50 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
-UNCHANGED = 0.9  # share of the values of an earlier release that the original must know: data are updated
+UNCHANGED = 0.9  # share of the values of an earlier release that the original must have: data are updated
 
 
 @dataclass(frozen=True, eq=False)
-class Crossed:
-    """For each original record what is left of the records that it can be, when releases are laid over each other."""
+class CrossedReleases:
+    """Candidate records of each original record when releases are combined."""
 
     left: Ints
-    """Persons (records) whom all releases leave; 0 when nobody fits."""
+    """Persons (records) that are candidates in all releases; 0 when no record fits."""
     alone: Ints
-    """The fewest that one of the releases leaves by itself."""
+    """Fewest candidates in a single release."""
     single: Bools
-    """Original records × sensitive columns: whether one value is left."""
+    """Original records × sensitive columns: whether the candidates have one value."""
     single_alone: Bools
-    """The same in one of the releases by itself."""
+    """Original records × sensitive columns: whether the candidates of a single release have one value."""
     fitting: Ints
-    """Releases in which each original record fits some cells."""
+    """Number of releases in which each original record fits some cells."""
     group: Ints
-    """The list of fitting cells of each original record."""
+    """List of fitting cells of each original record."""
     lists: pl.DataFrame
-    """The cells of each list, and the release of each."""
+    """Cells of each list, and the release of each."""
     rows: pl.DataFrame
-    """The cell and the mark (combination of carried values) of each record of all releases, one after the other."""
+    """Cell and mark (combination of carried values) of each record of all releases, one after the other."""
 
     def inside(self, records: Ints, mark: Ints) -> Bools:
-        """Whether a record with this mark is among the fitting ones in every release, for some original records."""
+        """For some original records, whether a record with this mark is a candidate in every release."""
         import polars as pl
 
         asked = pl.DataFrame({"asked": np.arange(len(records)), "group": self.group[records], "mark": mark})
-        there = asked.join(self.lists, on="group").join(self.rows.unique(), on=["cell", "mark"], how="semi")
+        matched = asked.join(self.lists, on="group").join(self.rows.unique(), on=["cell", "mark"], how="semi")
         releases = np.zeros(len(records), dtype=np.int64)
-        counted = there.group_by("asked").agg(pl.col("release").n_unique())
+        counted = matched.group_by("asked").agg(pl.col("release").n_unique())
         releases[counted["asked"].to_numpy()] = counted["release"].to_numpy()
         return np.asarray((releases > 0) & (releases == self.fitting[records]), dtype=np.bool_)
 
 
-def crossed(
+def cross_releases(
     original: Table, releases: Sequence[Table], shared: Sequence[str], carried: Sequence[str], sensitive: Sequence[str]
-) -> Crossed:
-    """Lay releases over each other: cells that fit the ``shared`` values, records with the same ``carried`` ones."""
+) -> CrossedReleases:
+    """Cross releases: cells that fit the ``shared`` values, records with the same ``carried`` ones."""
     import polars as pl
 
     from celosia.kernels.grouping.crossing import Groups, Rows, crossing
-    from celosia.views.comparing.joining import Fitting
+    from celosia.views.comparing.join_candidates import JoinCandidates
 
     cells: list[pl.DataFrame] = []
     raws, rows_of, release_of = [], [], []
@@ -76,7 +76,7 @@ def crossed(
         names = [name for name in shared if name in release.names]
         if not names:
             raise NotApplicable("one of the releases has no column that the intruder knows.")
-        fitting = Fitting.of(original, release, names)
+        fitting = JoinCandidates.of(original, release, names)
         width = int(fitting.cell.max(initial=-1)) + 1
         raws.append(fitting.raw)
         rows_of.append(np.where(fitting.cell < 0, -1, fitting.cell + offset))
@@ -102,7 +102,7 @@ def crossed(
     of_list = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
     several = np.zeros((len(begin) - 1, len(releases)), dtype=np.bool_)
     several[of_list, owner[members]] = True
-    return Crossed(
+    return CrossedReleases(
         left[group],
         alone[group],
         single[group],
@@ -115,7 +115,7 @@ def crossed(
 
 
 def _groups(raws: list[Ints], cells: list[pl.DataFrame]) -> tuple[Ints, Ints, Ints]:
-    """The different lists of fitting cells: the list of each record, and the lists one after the other."""
+    """Distinct lists of fitting cells: the list of each record, and the lists one after the other."""
     import polars as pl
 
     key = number(raws)
@@ -126,7 +126,7 @@ def _groups(raws: list[Ints], cells: list[pl.DataFrame]) -> tuple[Ints, Ints, In
     ]
     listed = pl.concat(parts).sort("key", "cell").group_by("key", maintain_order=True).agg("cell")
     kinds = listed.select("cell").unique(maintain_order=True).with_row_index("group")
-    of_key = np.full(len(first), len(kinds), dtype=np.int64)  # the last group is that of people who fit nothing
+    of_key = np.full(len(first), len(kinds), dtype=np.int64)  # the last group has the people without fitting cells
     group = listed.join(kinds, on="cell", how="left", maintain_order="left")["group"].to_numpy()
     of_key[listed["key"].to_numpy()] = group
     lengths = np.append(kinds["cell"].list.len().to_numpy(), 0).astype(np.int64)
@@ -136,19 +136,19 @@ def _groups(raws: list[Ints], cells: list[pl.DataFrame]) -> tuple[Ints, Ints, In
 
 
 def marks(releases: Sequence[Table], carried: Sequence[str]) -> Ints:
-    """The combination of the carried values of each record of all releases, one after the other, as a number."""
+    """Encode the combination of the carried values of each record of all releases, one after the other."""
     total = sum(len(release) for release in releases)
     return number([_values(releases, name) + 1 for name in carried]) if carried else np.zeros(total, dtype=np.int64)
 
 
 def _values(releases: Sequence[Table], name: str) -> Ints:
-    """A column of all releases as numbers that mean the same in each; -1 for every record of one that lacks it."""
+    """Code a column of all releases with common codes; -1 for every record of a release without it."""
     import polars as pl
 
-    having = [release for release in releases if name in release.names]
-    types = {release.column(name).dtype for release in having}
-    whole = pl.concat([_comparable(release.column(name), plain=len(types) == 1) for release in having])
-    codes = iter(np.split(encode(whole).codes, np.cumsum([len(release) for release in having])[:-1]))
+    with_column = [release for release in releases if name in release.names]
+    types = {release.column(name).dtype for release in with_column}
+    whole = pl.concat([_comparable(release.column(name), plain=len(types) == 1) for release in with_column])
+    codes = iter(np.split(encode(whole).codes, np.cumsum([len(release) for release in with_column])[:-1]))
     parts = [next(codes) if name in release.names else np.full(len(release), -1) for release in releases]
     return np.concatenate(parts).astype(np.int64)
 
@@ -160,7 +160,7 @@ def _comparable(column: pl.Series, *, plain: bool) -> pl.Series:
 
 
 def _persons(original: Table, releases: Sequence[Table]) -> Ints:
-    """The persons of all records, with numbers of their own in each release; the first is made from the original."""
+    """Encode the persons of all records, separately in each release; the first by pairing with the original."""
     from celosia.views.persons import person_codes, released_persons
 
     numbered, offset = [], 0
@@ -172,10 +172,10 @@ def _persons(original: Table, releases: Sequence[Table]) -> Ints:
 
 
 def carried_columns(original: Table, protected: Table, earlier: Sequence[Table], shared: Sequence[str]) -> list[str]:
-    """The columns besides the ``shared`` ones that the releases show as the original has them.
+    """Return the columns besides the ``shared`` ones that the releases have unchanged.
 
-    A column that a step overwrote is not among them: certificates name it. Where an earlier release comes without its
-    steps, its values tell: nearly all of them must be values of the original column.
+    A column that a step overwrote, which certificates name, is left out. Where the steps of an earlier release are not
+    known, nearly all of its values must be values of the original column.
     """
     schema = original.schema
     hidden = {*schema.identifiers, schema.person, schema.household, *shared}
@@ -189,7 +189,7 @@ def carried_columns(original: Table, protected: Table, earlier: Sequence[Table],
 
 
 def _overwritten(table: Table) -> set[str]:
-    """The columns that the steps of a table's public history overwrote; parameters that are private are not there."""
+    """Return the columns that the steps of a table's public history overwrote; it lacks private parameters."""
     from celosia.parts import Method, find
 
     columns: set[str] = set()
@@ -211,10 +211,10 @@ def _known_share(original: Table, release: Table, name: str) -> float:
 def surplus(
     original: Table, newer: Table, earlier: Table, shared: Sequence[str], carried: Sequence[str]
 ) -> tuple[NDArray[np.float64], Ints, Ints]:
-    """What a release has more than an earlier one in the cells that both show.
+    """Compare the counts of a release with an earlier one in the cells that both have.
 
-    For each record of the newer one the chance that it is of the surplus, and how many persons (records) the surplus
-    of its cell has; and for each cell how many are gone. A suppressed record is in no cell.
+    Return for each record of the newer one the probability that it was added, and the number of persons (records)
+    added to its cell; and for each cell the number removed. A suppressed record is in no cell.
     """
     import polars as pl
 
@@ -236,12 +236,12 @@ def surplus(
     own = rows.head(len(newer)).join(counted, on=["cell", "mark"], how="left", maintain_order="left")
     shared_cell = own["shared"].fill_null(value=False).to_numpy() & ~hidden[: len(newer)]
     chance = np.where(shared_cell, (own["more"] / own["n"]).fill_null(0.0).fill_nan(0.0).to_numpy(), 0.0)
-    gone = counted.group_by("cell").agg(pl.col("less").sum(), pl.col("n").sum()).filter(pl.col("n") > 0)
-    return chance, np.where(shared_cell, own["added"].fill_null(0).to_numpy(), 0), gone["less"].to_numpy()
+    removed = counted.group_by("cell").agg(pl.col("less").sum(), pl.col("n").sum()).filter(pl.col("n") > 0)
+    return chance, np.where(shared_cell, own["added"].fill_null(0).to_numpy(), 0), removed["less"].to_numpy()
 
 
 def linked_rows(releases: Sequence[Table], carried: Sequence[str]) -> Ints:
-    """For each record of the first release its record in each other one, by unique carried values; -1 for none."""
+    """Link each record of the first release to every other release, by unique carried values; -1 for no link."""
     import polars as pl
 
     places = np.split(marks(releases, carried), np.cumsum([len(release) for release in releases])[:-1])

@@ -184,9 +184,9 @@ def _compatible_pairs(external: Table, release: Table, names: list[str]) -> pl.D
     """Pair every external person with the released records whose cells can stand for her values."""
     import polars as pl
 
-    from celosia.views.comparing.joining import Fitting
+    from celosia.views.comparing.join_candidates import JoinCandidates
 
-    fitting = Fitting.of(external, release, names)
+    fitting = JoinCandidates.of(external, release, names)
     people = pl.DataFrame({"person": np.arange(len(fitting.raw)), "raw": fitting.raw})
     records = pl.DataFrame({"record": np.arange(len(fitting.cell)), "cell": fitting.cell})
     fits = pl.DataFrame(dict(zip(("raw", "cell"), fitting.pairs, strict=True)))

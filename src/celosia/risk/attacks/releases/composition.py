@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from celosia.risk.bases.success import Success
     from celosia.table import Table
-    from celosia.views.comparing.releases import Crossed
+    from celosia.views.comparing.releases import CrossedReleases
 
 
 class Composition(_EarlierReleases):
@@ -61,14 +61,14 @@ class Composition(_EarlierReleases):
     def run(self, original: Table, protected: Table) -> Success:
         """Return the candidates that are left of each record."""
         from celosia.risk.bases.success import Success
-        from celosia.views.comparing.releases import crossed
+        from celosia.views.comparing.releases import cross_releases
         from celosia.views.persons import by_person, person_codes
 
         earlier = self.open_releases(original)
         releases = [protected, *earlier]
         carried = self.carried_columns(original, protected, earlier)
         sensitive = [name for name in original.schema.sensitive if name in protected.names]
-        candidates = crossed(original, releases, self.known_columns(original), carried, sensitive)
+        candidates = cross_releases(original, releases, self.known_columns(original), carried, sensitive)
         if not (candidates.fitting > 1).any():
             raise NotApplicable(
                 "composition: no cell of an earlier release can stand for a value of the original; give the earlier "
@@ -101,7 +101,7 @@ class Composition(_EarlierReleases):
         )
 
     def _correct_claims(
-        self, original: Table, protected: Table, candidates: Crossed, fewer: NDArray[np.int64]
+        self, original: Table, protected: Table, candidates: CrossedReleases, fewer: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
         """Return whether the claims about some original records are right; assumed where records cannot be paired."""
         from celosia.table.pairing import counterparts

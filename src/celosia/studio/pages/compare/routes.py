@@ -22,7 +22,7 @@ from celosia.studio.project import version_of
 from celosia.studio.studio import Page, Sent, Studio, language_of
 from celosia.studio.translations import words
 from celosia.table import Table
-from celosia.views.comparing.columns import ColumnPair, overlaid
+from celosia.views.comparing.columns import ColumnPair, column_pairs
 from celosia.views.comparing.dependences import Dependences, dependences
 
 NUMBERS = {"seeds": True, "max_risk": False, "max_loss": False, "budget_seconds": False}
@@ -147,7 +147,7 @@ class _Comparison:
             except CelosiaError as error:
                 values = {"reason": str(error)}
             numbers.append({"name": name, "rows": len(table), "suppressed": table.suppressed(), **values})
-        columns = [(pair, _picture(pair, names, language)) for pair in overlaid(left, right)]
+        columns = [(pair, _picture(pair, names, language)) for pair in column_pairs(left, right)]
         maps = [
             (
                 each,

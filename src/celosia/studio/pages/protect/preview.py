@@ -16,7 +16,7 @@ from celosia.release.report.texts import words as report_words
 from celosia.studio.samples import Samples
 from celosia.studio.sketch import Pair, pair
 from celosia.table.changes import ColumnChange, column_changes
-from celosia.views.comparing.columns import overlaid
+from celosia.views.comparing.columns import column_pairs
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -76,7 +76,7 @@ def preview(policy: Policy, samples: Samples, language: str, changed: str = "") 
 def _column(change: ColumnChange, before: Table, after: Table, sentences: Mapping[str, Any]) -> ColumnPreview:
     picture = None
     if change.name in after.names and change.name not in before.schema.naming:
-        picture = pair(overlaid(before, after, [change.name])[0])
+        picture = pair(column_pairs(before, after, [change.name])[0])
     before_text, after_text = (
         detail.sentence(sentences["detail"], sentences["units"]) for detail in (change.before, change.after)
     )

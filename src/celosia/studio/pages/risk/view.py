@@ -326,12 +326,12 @@ def _suda(table: Table) -> tuple[dict[str, float], int, str]:
 
 __all__ = [
     "Candidates",
-    "LinkageResult",
     "ColumnRisks",
+    "LinkageResult",
     "Overview",
     "candidates",
+    "column_risks",
     "key_columns",
     "link",
-    "column_risks",
     "overview",
 ]

@@ -1,4 +1,4 @@
-"""Which generalised cells of a release can stand for which known values: what joins with a release rest on."""
+"""Join known values with the generalised cells of a release that cover them."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ _NUMBER = "__number__"
 
 
 @dataclass(frozen=True, eq=False)
-class Fitting:
-    """The different combinations of known values and of released cells, and which of them fit."""
+class JoinCandidates:
+    """Distinct combinations of known values and of released cells, and the pairs that fit."""
 
     raw: Ints
-    """The combination of values of each known record."""
+    """Combination of values of each known record."""
     cell: Ints
-    """The combination of cells of each released record; -1 when it is suppressed, which joins with nothing."""
+    """Combination of cells of each released record; -1 when it is suppressed, which joins with nothing."""
     pairs: tuple[Ints, Ints]
-    """Combinations of values and of cells that can stand for them, pair by pair."""
+    """Combinations of values and of cells that cover them, pair by pair."""
 
     @classmethod
-    def of(cls, people: Table, release: Table, names: Sequence[str]) -> Fitting:
+    def of(cls, people: Table, release: Table, names: Sequence[str]) -> JoinCandidates:
         """Join the columns ``names`` one after the other; a missing value fits a missing one only.
 
         >>> import polars as pl, celosia
         >>> people = celosia.read(pl.DataFrame({"zip": ["13053", "14850"]}))
         >>> release = celosia.read(pl.DataFrame({"zip": ["130**", "1****"]}))
-        >>> [side.tolist() for side in Fitting.of(people, release, ["zip"]).pairs]
+        >>> [side.tolist() for side in JoinCandidates.of(people, release, ["zip"]).pairs]
         [[0, 0, 1], [0, 1, 1]]
         """
         import polars as pl
 
-        raw, raws = _numbered(_texts(people, names))
-        cell, cells = _numbered(_texts(release, names))
+        raw, raws = _number_combinations(_texts(people, names))
+        cell, cells = _number_combinations(_texts(release, names))
         if release.schema.quasi:
             hidden = release.suppressed_mask()
             cell = np.where(hidden, -1, cell)
@@ -55,7 +55,7 @@ class Fitting:
             name: _column_pairs(cells[name], raws[name], _hierarchy(release, name) or _hierarchy(people, name))
             for name in names
         }
-        # a column whose cells stand for few values first: what does not fit is gone early
+        # columns whose cells cover few values first, to drop pairs that do not fit early
         for name in sorted(names, key=lambda name: len(pairs[name]) / max(pairs[name][name].n_unique(), 1)):
             fits = fits.join(pairs[name], on=name, how="inner", nulls_equal=True).drop(name).rename({"cell": name})
             done.append(name)
@@ -72,8 +72,8 @@ def _texts(table: Table, names: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame([text_series(table.column(name)) for name in names])
 
 
-def _numbered(frame: pl.DataFrame) -> tuple[Ints, pl.DataFrame]:
-    """The combination of each row as a number, and the combinations with their numbers."""
+def _number_combinations(frame: pl.DataFrame) -> tuple[Ints, pl.DataFrame]:
+    """Encode the combination of each row; return also the combinations with their numbers."""
     import polars as pl
 
     names = frame.columns
@@ -87,7 +87,7 @@ def _hierarchy(table: Table, name: str) -> Hierarchy | None:
 
 
 def _column_pairs(cells: pl.Series, raws: pl.Series, hierarchy: Hierarchy | None) -> pl.DataFrame:
-    """Each value of a column with each cell that can stand for it."""
+    """Pair each value of a column with each cell that covers it."""
     import polars as pl
 
     from celosia.hierarchy.match import matching_pairs
