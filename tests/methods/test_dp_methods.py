@@ -10,7 +10,7 @@ from scipy.stats import binom
 import celosia
 from celosia.errors import ParameterError, RequirementError
 from celosia.methods.bases.nonnegative import nearest_nonnegative, whole_with_total
-from celosia.methods.private import sampling
+from celosia.methods.private import sampling_bounds
 from celosia.methods.private.dp_marginals import agree
 from celosia.streams import Stream
 
@@ -194,22 +194,24 @@ def test_nearest_and_whole():
 def test_delta_of_sampling_by_brute_force():
     """The maximum over n, by trying all n up to where the tail is negligible."""
     for epsilon, k in [(1.0, 20), (0.5, 30), (2.0, 40)]:
-        beta = sampling.share(epsilon)
+        beta = sampling_bounds.share(epsilon)
         gamma = (math.exp(epsilon) - 1 + beta) / math.exp(epsilon)
         first = math.ceil(k / gamma - 1)
         worst = max(binom.sf(math.floor(gamma * n), n, beta) for n in range(max(first, 1), first + 2000))
-        assert sampling.delta_of(k, beta, epsilon) == pytest.approx(worst)
+        assert sampling_bounds.delta_of(k, beta, epsilon) == pytest.approx(worst)
     for epsilon in (0.5, 1.0, 2.0):
-        k = sampling.smallest_k(epsilon, 1e-5)
+        k = sampling_bounds.smallest_k(epsilon, 1e-5)
         assert (
-            sampling.delta_of(k, sampling.share(epsilon), epsilon)
+            sampling_bounds.delta_of(k, sampling_bounds.share(epsilon), epsilon)
             <= 1e-5
-            < sampling.delta_of(k - 1, sampling.share(epsilon), epsilon)
+            < sampling_bounds.delta_of(k - 1, sampling_bounds.share(epsilon), epsilon)
         )
     # at epsilon = 20 nearly all records are drawn: a class of k tells all its members, up to the chance of k draws
-    assert sampling.delta_of(50, sampling.share(20.0), 20.0) == pytest.approx(sampling.share(20.0) ** 49)
+    assert sampling_bounds.delta_of(50, sampling_bounds.share(20.0), 20.0) == pytest.approx(
+        sampling_bounds.share(20.0) ** 49
+    )
     with pytest.raises(ParameterError):
-        sampling.delta_of(5, 0.9, 1.0)
+        sampling_bounds.delta_of(5, 0.9, 1.0)
 
 
 @pytest.fixture

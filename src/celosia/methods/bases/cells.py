@@ -136,7 +136,7 @@ def combine_codes(parts: Sequence[NDArray[np.integer]]) -> Ints:
 
 
 def bounds(table: Table, name: str) -> tuple[float, float]:
-    """Declared bounds of a column, whole numbers for a whole-number column; infinite where nothing is declared."""
+    """Return the declared bounds of a column, whole for a whole-number column; infinite where nothing is declared."""
     dtype = _type_of(table, name)
     low, high = table.schema[name].bounds or (-math.inf, math.inf)
     if dtype.is_integer():

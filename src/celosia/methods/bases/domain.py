@@ -193,7 +193,7 @@ def _covered_values(hierarchy: Hierarchy, values: list[str]) -> list[str]:
 def domain(
     who: str, table: Table, name: str, given: Mapping[str, Sequence[Any]], bins: int, whole: Sequence[str] = ()
 ) -> Domain:
-    """Declared domain of a column: ``given`` values, an order, or bounds of numbers cut into ``bins`` intervals.
+    """Return the declared domain of a column: ``given`` values, an order, or bounds cut into ``bins`` intervals.
 
     Columns named in ``whole`` hold whole numbers.
     """

@@ -44,7 +44,7 @@ def public_values(
 
 
 def count_cells(table: Table, columns: Sequence[str], rows: int) -> pl.DataFrame:
-    """Number of records of each occurring cell, at most ``rows`` per person; suppressed records are left out."""
+    """Count the records of each occurring cell, at most ``rows`` per person; suppressed records are left out."""
     import polars as pl
 
     person = table.schema.person
@@ -63,7 +63,7 @@ def count_cells(table: Table, columns: Sequence[str], rows: int) -> pl.DataFrame
 
 
 def fill_cells(frame: pl.DataFrame, declared: Sequence[Domain]) -> pl.DataFrame:
-    """Counts of all declared cells, 0 where the data have none; cells outside the declared values are left out."""
+    """Add cells without records, with the count 0, and remove cells outside the declared values."""
     import polars as pl
 
     cells = reduce(lambda left, right: left.join(right, how="cross"), [each.series.to_frame() for each in declared])

@@ -34,7 +34,7 @@ def by_level(table: Table, labels: Mapping[str, Labels | None]) -> tuple[Table, 
 
 
 def by_class(table: Table, recorded: Mapping[str, Any]) -> tuple[Table, NDArray[np.bool_]]:
-    """Give each record the cells of the first class whose labels cover its values; also return those without one.
+    """Assign each record to the first class whose labels cover its values; also return the mask of those without one.
 
     ``recorded`` has ``columns``, the ``labels`` of each column by level, and the ``classes`` as levels with cells.
     """

@@ -167,7 +167,7 @@ def aggregate_groups(table: Table, partition: UnitGroups, how: Literal["mean", "
 
 
 def columns(table: Table, partition: UnitGroups, how: Literal["mean", "median", "medoid"]) -> dict[str, pl.Series]:
-    """New columns with the aggregate of the group of each record."""
+    """Return new columns with the aggregate of the group of each record."""
     from celosia.methods.bases.aggregate import means, medians, medoids
 
     x = partition.values
@@ -195,7 +195,7 @@ def loss(partition: UnitGroups) -> float:
 
 
 def sizes(group: Ints) -> dict[str, int]:
-    """Number of groups, and the sizes of the smallest and the largest."""
+    """Return the number of groups, and the sizes of the smallest and the largest."""
     counts = np.bincount(group)
     counts = counts[counts > 0]
     return {"groups": len(counts), "smallest": int(counts.min()), "largest": int(counts.max())}

@@ -43,7 +43,7 @@ class Units:
         return values if self.each else values[self.member]
 
     def count_differing(self, table: Table, name: str) -> int:
-        """Number of records whose value of a column differs from that of the first record of their unit."""
+        """Count the records whose value of a column differs from that of the first record of their unit."""
         if self.each:
             return 0
         column = table.column(name)
@@ -72,7 +72,7 @@ def units_of(table: Table, column: str | None) -> Units:
 
 
 def distinct_counts(of: Ints, keys: Ints) -> Ints:
-    """Number of distinct values of ``of`` in each group of ``keys``, whose groups are numbered from 0.
+    """Count the distinct values of ``of`` in each group of ``keys``, whose groups are numbered from 0.
 
     >>> distinct_counts(np.array([5, 5, 6]), np.array([0, 0, 0])).tolist()
     [2]

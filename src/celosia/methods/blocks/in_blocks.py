@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -87,7 +87,7 @@ class InBlocks(Method):
         evidence = {"blocks": len(counts), "smallest": counts.min(), "largest": counts.max()}
         return Outcome(given.reworked(done, self.overwrites(given.schema)), evidence)
 
-    def _cut(self, engine: Engine, frame: IntoFrame, near: list[str]) -> object:
+    def _cut(self, engine: Engine[Any], frame: IntoFrame, near: list[str]) -> object:
         """Cut the blocks that are too large, as far as they can be cut."""
         import narwhals as nw
 
@@ -121,7 +121,7 @@ def _why(method: Method) -> str:
     return "it needs no block" if by_record else "it makes other rows or further tables"
 
 
-def _number_strata(engine: Engine, frame: IntoFrame, by: tuple[str, ...]) -> IntoFrame:
+def _number_strata(engine: Engine[Any], frame: IntoFrame, by: tuple[str, ...]) -> IntoFrame:
     """Add a column with the number of the stratum of each record."""
     import narwhals as nw
     import polars as pl
@@ -138,7 +138,7 @@ def _number_strata(engine: Engine, frame: IntoFrame, by: tuple[str, ...]) -> Int
 class _Cutter:
     """Cutter of blocks at medians; the upper half gets the next free number."""
 
-    engine: Engine
+    engine: Engine[Any]
     near: list[str]
     largest: int
     next_number: int

@@ -1,1 +1,1 @@
-"""Methods that write each value anew."""
+"""Methods that recode each value by itself."""

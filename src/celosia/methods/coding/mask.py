@@ -22,7 +22,7 @@ class Mask(PublishesEvidence, RowWise, Method):
     """Replace characters of each value by a sign, keeping some at one end.
 
     A value that is not longer than what is kept is masked whole. The length stays visible unless ``width`` gives the
-    number of signs. What is kept still tells something: measure the result.
+    number of signs. The characters that are kept still disclose something: measure the result.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"phone": ["612345678", "61"]}), celosia.Schema.of(identifiers=["phone"]))
@@ -41,7 +41,7 @@ class Mask(PublishesEvidence, RowWise, Method):
     examples: ClassVar = ({"columns": ["name"], "keep": 1},)
 
     def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
-        """Each record by itself."""
+        """Return the method itself: it masks record by record."""
         return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
@@ -49,10 +49,10 @@ class Mask(PublishesEvidence, RowWise, Method):
         from celosia.data.engines.engine import as_text
 
         types = table.engine.types(table.rows.frame)
-        changed = {name: self._masked(as_text(name, types[name])) for name in self.columns}
+        changed = {name: self._mask(as_text(name, types[name])) for name in self.columns}
         return Outcome(table.with_columns(changed), {"masked": list(self.columns)})
 
-    def _masked(self, text: nw.Expr) -> nw.Expr:
+    def _mask(self, text: nw.Expr) -> nw.Expr:
         import narwhals as nw
 
         hidden = text.str.replace_all(r"[\s\S]", self.sign)

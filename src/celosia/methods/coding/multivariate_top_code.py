@@ -24,7 +24,7 @@ class MultivariateTopCode(Method):
 
     Centre and scatter are robust (minimum covariance determinant), so that the outliers do not hide themselves;
     ``robust = false`` takes mean and covariance. Finds combinations that are extreme together though each value is
-    not. The rim is that of the records that stay, so that it tells nothing of the others but their direction. Records
+    not. The rim is that of the records that stay, so that it discloses only the direction of the others. Records
     with missing values stay as they are. Fails for constant columns, text and infinite values, and with
     fewer records than columns.
 
@@ -59,7 +59,7 @@ class MultivariateTopCode(Method):
         with np.errstate(invalid="ignore", divide="ignore"):
             far = squared_distances(x, centre, scatter) > limit
             if far.any():
-                # the rim must not tell how far out a record was: it is fitted without those that are pulled back
+                # the rim must not disclose how far out a record was: it is fitted without those that are pulled back
                 centre, scatter = centre_and_scatter(x[~far], stream.child("rim").rng() if self.robust else None)
             square = squared_distances(x, centre, scatter)
             new = np.where(far[:, None], centre + np.sqrt(limit / square)[:, None] * (x - centre), x)

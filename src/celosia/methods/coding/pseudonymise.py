@@ -75,7 +75,7 @@ class Pseudonymise(PublishesEvidence, RecordByRecord, Method):
         return self
 
     def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
-        """Each value by itself, where the key is at hand."""
+        """Return the method itself, which needs the key of the release."""
         if self.key is None and self.key_file is None:
             raise refuse_replay(self)
         return self

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class RedactText(RecordByRecord, Method):
-    """Replace what names somebody in sentences: names, identifiers, e-mail, telephones, places and dates.
+    """Replace identifying expressions in free text: names, identifiers, e-mail, telephones, places and dates.
 
-    Each becomes a word in brackets: ``[name]``, ``[id]``, ``[e-mail]``, ``[address]``, ``[telephone]``, ``[place]``,
-    ``[date]``. Works by rules and short lists of Spanish, Catalan and English, and takes too much rather than too
-    little. It misses names that no list has where a sentence begins with them or they are not capitalised, and what a
-    story tells without any name: the docs state how much. The guard looks at the result.
+    Each becomes a tag in brackets: ``[name]``, ``[id]``, ``[e-mail]``, ``[address]``, ``[telephone]``, ``[place]``,
+    ``[date]``. Works by rules and short lists of Spanish, Catalan and English, and redacts too much rather than too
+    little. It misses names that no list has where a sentence begins with them or they are not capitalised, and
+    descriptions that identify a person without any name: the docs state how much. The guard checks the result.
 
     >>> import polars as pl, celosia
     >>> notes = pl.DataFrame({"note": ["Seen with her son, Jack Thompson, on 3 May 2021", "fever, 38.5"]})
@@ -37,11 +37,11 @@ class RedactText(RecordByRecord, Method):
     examples: ClassVar = ({"columns": ["town"]},)
 
     def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
-        """Each record by itself."""
+        """Return the method itself: it redacts record by record."""
         return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
-        """Redact the columns, each different text once."""
+        """Redact the columns, each distinct text once."""
         import polars as pl
 
         from celosia.proposals.redaction import redact

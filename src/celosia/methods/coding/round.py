@@ -15,6 +15,9 @@ from celosia.parts import CountsRows, Method, PersonUnit, RecordByRecord, Suited
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
     from celosia.data.schema import Schema
     from celosia.streams import Stream
     from celosia.table import Table
@@ -52,7 +55,7 @@ class Round(RecordByRecord, Method):
         return self.way == "random"
 
     def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
-        """Each record by itself."""
+        """Return the method itself: it rounds record by record."""
         return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
@@ -66,7 +69,7 @@ class Round(RecordByRecord, Method):
         self._check_room(table, [name for name in self.columns if whole[name]])
         if self.way == "random":
             return Outcome(
-                table.replace({name: self._drawn(table, name, whole[name], stream) for name in self.columns})
+                table.replace({name: self._round_randomly(table, name, whole[name], stream) for name in self.columns})
             )
         return Outcome(
             table.with_columns(
@@ -92,8 +95,8 @@ class Round(RecordByRecord, Method):
                     f"{self.base:g} in 64 bits; read it as floating-point numbers, or take a smaller base."
                 )
 
-    def _whole(self, name: str) -> Any:
-        """Whole numbers, without a quotient: beyond 2**53 that would lose digits."""
+    def _whole(self, name: str) -> nw.Expr:
+        """Round whole numbers without a quotient, which would lose digits beyond 2**53."""
         import narwhals as nw
 
         x, base = nw.col(name).cast(nw.Int64), int(self.base)
@@ -102,7 +105,7 @@ class Round(RecordByRecord, Method):
         up = {"nearest": over >= base - base // 2, "down": over < 0, "up": over > 0}[self.way]
         return nw.when(up).then(x - over + base).otherwise(x - over)
 
-    def _expression(self, name: str) -> Any:
+    def _expression(self, name: str) -> nw.Expr:
         import narwhals as nw
 
         # Engines divide by a constant in different ways; they multiply in the same.
@@ -114,7 +117,7 @@ class Round(RecordByRecord, Method):
         multiple = {"nearest": (q + 0.5).floor(), "down": q.floor(), "up": q.ceil()}[self.way]
         return (multiple * self.base).round(self._decimals())
 
-    def _drawn(self, table: Table, name: str, whole: bool, stream: Stream) -> Any:
+    def _round_randomly(self, table: Table, name: str, whole: bool, stream: Stream) -> pl.Series:
         import polars as pl
 
         u = stream.child(name).uniform(table.ids())

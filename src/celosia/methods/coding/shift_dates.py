@@ -86,7 +86,7 @@ class ShiftDates(PublishesEvidence, RecordByRecord, Method):
         return self
 
     def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
-        """Each person by itself, where the key is at hand."""
+        """Return the method itself, which needs the key of the release."""
         if self.key is None:
             raise refuse_replay(self)
         return self
@@ -114,7 +114,7 @@ class ShiftDates(PublishesEvidence, RecordByRecord, Method):
         return Outcome(table.replace(changed), {"shifted": list(self.columns), "consistent by": by or "record"})
 
     def _shifts(self, table: Table, by: str | None, stream: Stream) -> NDArray[np.int64]:
-        """The shift of each record in days."""
+        """Shift of each record in days."""
         from celosia.hierarchy import texts
 
         step = WEEK if self.weeks else 1
@@ -159,6 +159,6 @@ class ShiftDates(PublishesEvidence, RecordByRecord, Method):
 
 
 def _draw(key: bytes, person: str, reach: int) -> int:
-    """A whole number from -reach to reach; 64 bits make the bias of the remainder negligible."""
+    """Derive a whole number from -reach to reach; 64 bits make the bias of the remainder negligible."""
     digest = hmac.digest(key, person.encode(), hashlib.sha256)
     return int.from_bytes(digest[:8], "big") % (2 * reach + 1) - reach

@@ -17,17 +17,19 @@ from celosia.parts import CountsRows, Memory, Method, PersonUnit, RecordByRecord
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
     from numpy.typing import NDArray
 
     from celosia.streams import Stream
     from celosia.table import Table
 
 EXACT = 2**53
-"""Larger whole numbers are no floating-point numbers."""
+"""Beyond it floating-point numbers do not represent every whole number."""
 
 
 class _Coding(RecordByRecord, Method):
-    """What top and bottom coding share."""
+    """Base class of top and bottom coding."""
 
     columns: SuitedColumns = Field(default=(), description="numeric columns to code; such quasi-identifiers when empty")
     value: int | float | str | None = Field(
@@ -46,31 +48,31 @@ class _Coding(RecordByRecord, Method):
         return self
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:
-        """Code new records at the limits that were given, or at the quantiles of the release."""
+        """Code new records at the limits of the policy, or at the recorded quantiles of the release."""
         if self.quantile is None:
             return super().replay(table, recorded, stream)
         for name, limit in recorded["limits"].items():
-            settled = type(self)(columns=(name,), value=limit, replacement=self.replacement)
-            table = settled.apply(table, stream).table
+            with_limit = type(self)(columns=(name,), value=limit, replacement=self.replacement)
+            table = with_limit.apply(table, stream).table
         return table, np.zeros(len(table), dtype=np.bool_)
 
     def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
-        """Each record by itself, at the limits that were given."""
+        """Return the method itself: it codes record by record at the limit of the policy."""
         return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Replace the extreme values."""
         import narwhals as nw
 
-        changes: dict[str, Any] = {}
-        hits: dict[str, Any] = {}
-        limits: dict[str, Any] = {}
+        changes: dict[str, nw.Expr] = {}
+        hits: dict[str, nw.Expr] = {}
+        limits: dict[str, object] = {}
         types = table.polars_types()
         for name in self.columns:
             limit, replacement = self._limit(table, name)
             value = nw.col(name)
             hit = self._beyond(value, nw.lit(limit))
-            if types[name].is_float():  # to an engine what is no number is larger than any
+            if types[name].is_float():  # engines order NaN above every number
                 hit = hit & ~value.is_nan()
             changes[name] = nw.when(hit).then(nw.lit(replacement)).otherwise(value)
             hits[name] = (hit & (value != nw.lit(replacement))).cast(nw.Int64).sum()
@@ -82,7 +84,7 @@ class _Coding(RecordByRecord, Method):
         return Outcome(table.with_columns(changes), {"changed": changed}, private)
 
     def _limit(self, table: Table, name: str) -> tuple[Any, Any]:
-        """The limit of a column and what replaces the values beyond it, in the column's type."""
+        """Return the limit of a column and the replacement of the values beyond it, in the column's type."""
         import polars as pl
 
         dtype = table.polars_types()[name]
@@ -112,14 +114,14 @@ class _Coding(RecordByRecord, Method):
             origin = low  # the quantile is a floating-point number
             frame = frame.select(column - nw.lit(origin))
         limit = float(table.engine.quantiles(frame.to_native(), name, [self.quantile or 0.0])[0])
-        # A quantile is interpolated between two values, and who knows it and the one that stays knows the one that is
-        # coded: so the limit is the nearest value that stays.
+        # A quantile is interpolated between two values: with it and the value that stays an intruder could compute the
+        # value that is coded. So the limit is the nearest value that stays.
         stays = frame.filter(~self._beyond(column, nw.lit(limit)))
         nearest: float = table.engine.collect(stays.select(self._outermost(column)).to_native()).item() + origin
         return nearest
 
     def _numeric_limit(self, value: float | str) -> float:
-        """Number of a limit; a whole number stays one, with all its digits."""
+        """Parse a limit; a whole number stays one, with all its digits."""
         for number in (float,) if isinstance(value, float) else (int, float):
             with suppress(ValueError, OverflowError):
                 limit = number(value)
@@ -127,8 +129,8 @@ class _Coding(RecordByRecord, Method):
                     return limit
         raise ParameterError(f"{self.name}: a numeric column needs a number as limit, got {value!r}.")
 
-    def _whole(self, name: str, number: float, dtype: Any) -> float:
-        """Number for a column of whole numbers: exact, and one that 64 bits hold."""
+    def _whole(self, name: str, number: float, dtype: pl.DataType) -> float:
+        """Check that 64 bits hold a limit of a column of whole numbers; return it as a whole number if it is one."""
         import polars as pl
 
         low, high = (0, 2**64 - 1) if dtype == pl.UInt64 else (-(2**63), 2**63 - 1)
@@ -139,7 +141,7 @@ class _Coding(RecordByRecord, Method):
             )
         return int(number) if float(number).is_integer() else number
 
-    def _date_limit(self, value: float | str, dtype: Any) -> dt.date:
+    def _date_limit(self, value: float | str, dtype: pl.DataType) -> dt.date:
         import polars as pl
 
         try:
@@ -155,15 +157,15 @@ class _Coding(RecordByRecord, Method):
             raise ParameterError(f"{self.name}: the column has no time zone, so its limit has none, got {value!r}.")
         return moment
 
-    def _beyond(self, value: Any, limit: Any) -> Any:
+    def _beyond(self, value: nw.Expr, limit: nw.Expr) -> nw.Expr:
         raise NotImplementedError
 
     def _last_whole(self, limit: float) -> float:
-        """The last whole number that is not beyond the limit."""
+        """Last whole number that is not beyond the limit."""
         raise NotImplementedError
 
-    def _outermost(self, value: Any) -> Any:
-        """The last of the values that are not beyond the limit."""
+    def _outermost(self, value: nw.Expr) -> nw.Expr:
+        """Largest value for top coding, smallest for bottom coding."""
         raise NotImplementedError
 
 
@@ -173,7 +175,7 @@ class TopCode(_Coding):
     .. math:: \tilde x_i = \begin{cases} r & x_i > L \\ x_i & \text{otherwise} \end{cases}
 
     The limit is a number, a date, or a quantile of the column: the largest value up to its type-7 quantile, so that
-    it tells nothing of the values above. Missing values stay missing. A date without a time zone
+    it discloses nothing about the values above. Missing values stay missing. A date without a time zone
     is one in the zone of its column.
 
     >>> import polars as pl, celosia
@@ -184,13 +186,13 @@ class TopCode(_Coding):
 
     examples: ClassVar = ({"columns": ["x"], "quantile": 0.9}, {"columns": ["day"], "value": "2020-10-01"})
 
-    def _beyond(self, value: Any, limit: Any) -> Any:
+    def _beyond(self, value: nw.Expr, limit: nw.Expr) -> nw.Expr:
         return value > limit
 
     def _last_whole(self, limit: float) -> float:
         return math.floor(limit)
 
-    def _outermost(self, value: Any) -> Any:
+    def _outermost(self, value: nw.Expr) -> nw.Expr:
         return value.max()
 
 
@@ -200,7 +202,7 @@ class BottomCode(_Coding):
     .. math:: \tilde x_i = \begin{cases} r & x_i < L \\ x_i & \text{otherwise} \end{cases}
 
     The limit is a number, a date, or a quantile of the column: the smallest value from its type-7 quantile on, so that
-    it tells nothing of the values below. Missing values stay missing.
+    it discloses nothing about the values below. Missing values stay missing.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [3, 20, 30]}), celosia.Schema.of(quasi=["age"]))
@@ -210,11 +212,11 @@ class BottomCode(_Coding):
 
     examples: ClassVar = ({"columns": ["x"], "quantile": 0.1}, {"columns": ["m"], "value": 5})
 
-    def _beyond(self, value: Any, limit: Any) -> Any:
+    def _beyond(self, value: nw.Expr, limit: nw.Expr) -> nw.Expr:
         return value < limit
 
     def _last_whole(self, limit: float) -> float:
         return math.ceil(limit)
 
-    def _outermost(self, value: Any) -> Any:
+    def _outermost(self, value: nw.Expr) -> nw.Expr:
         return value.min()

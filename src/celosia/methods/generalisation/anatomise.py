@@ -25,18 +25,18 @@ class Anatomise(Method):
 
     .. math:: c_g(s) \le |g| / l \quad\text{for every group } g \text{ and value } s
 
-    so nobody can be linked to a value with more than 1/l confidence. ``groups="near"`` forms groups of
+    so no person can be linked to a value with more than 1/l confidence. ``groups="near"`` forms groups of
     similar records (the cuts of Mondrian, as long as no value exceeds its share); ``"buckets"`` groups of l
-    different values from anywhere in the table (Xiao & Tao). The table that comes out has the column
+    different values from anywhere in the table (Xiao & Tao). The result has the column
     ``group`` in place of the sensitive ones; the second table (in ``outcome.others``) has ``group``, the
     value and ``count``, one table per sensitive column.
     :func:`celosia.views.estimates.estimated_count` estimates counts from both.
 
-    Quasi-identifiers stay exact: whoever is in the table can be found in it, so this protects the sensitive
+    Quasi-identifiers stay exact: a person of the table can be found in it, so this protects the sensitive
     values only, and in one release only: about a person who is in two an intruder keeps the values that both
-    groups have, which may be one. With a declared person column no group has two records of a person; whoever knows
-    several records of a person knows several groups. Fails with RequirementError when a value has more than 1/l of
-    the records, or a person so many records that they do not fit into different groups.
+    groups have, which may be one. With a declared person column no group has two records of a person; an intruder who
+    knows several records of a person knows several groups. Fails with RequirementError when a value has more than 1/l
+    of the records, or a person so many records that they do not fit into different groups.
     References: Xiao & Tao (2006).
 
     >>> import polars as pl, celosia

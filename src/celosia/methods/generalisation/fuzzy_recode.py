@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -29,9 +29,9 @@ class FuzzyRecode(FuzzyCoding, Method):
     The sets are written by hand or found by clustering, per column or, with ``joint``, of all columns together. Their
     parameters are never published: they stay in the private record. Labels of found sets are given or generated ("low",
     "medium", "high", "very high") in English, Spanish or Catalan. ``degrees`` publishes the memberships as well,
-    rounded so that they still sum to one; each decimal makes a value easier to guess, and whoever learns the sets can
-    invert them. A missing value stays missing. Labels alone are a crisp recoding: measure the result with k-anonymity,
-    l-diversity and t-closeness. Reference: Quirós (2013), master's thesis, University of Oviedo.
+    rounded so that they still sum to one; each decimal makes a value easier to guess, and an intruder who learns the
+    sets can invert them. A missing value stays missing. Labels alone are a crisp recoding: measure the result with
+    k-anonymity, l-diversity and t-closeness. Reference: Quirós (2013), master's thesis, University of Oviedo.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [21, 33, 45, 58]}), celosia.Schema.of(quasi=["age"]))
@@ -70,15 +70,15 @@ class FuzzyRecode(FuzzyCoding, Method):
         values = self._values(table)
         seed = int(stream.rng().integers(2**63))
         partitions = self.partitions(values, seed)
-        recorded = [self._facts(partition) for partition in partitions]
+        recorded = [self._record(partition) for partition in partitions]
         cells = self.cross(values, seed)
         curve = possibility_curve(mu for _, _, mu in cells.blocks())
         evidence = {"partitions": [facts(p) for p in partitions], "q": q_anonymity(curve)}
-        published = self._published(table, recorded, [p.memberships for p in partitions])
+        published = self._recode(table, recorded, [p.memberships for p in partitions])
         return Outcome(published, evidence, {"partitions": recorded})
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
-        """Give new records the labels of the sets that were found."""
+        """Label new records by the recorded sets."""
         partitions = recorded["partitions"]
         if any("orders" not in partition for partition in partitions):
             raise refuse_replay(
@@ -99,10 +99,10 @@ class FuzzyRecode(FuzzyCoding, Method):
             if self.degrees is not None and not partition["missing"]:
                 lost |= gone  # there is no column for the degree of a missing value
             memberships.append(mu if partition["missing"] else mu[:, :-1])
-        return self._published(table, partitions, memberships, lost), lost
+        return self._recode(table, partitions, memberships, lost), lost
 
-    def _facts(self, partition: Partition) -> dict[str, Any]:
-        """What new records need: the sets, their labels in each column, and the order of the labels."""
+    def _record(self, partition: Partition) -> dict[str, Any]:
+        """Record for :meth:`replay`: the sets, their labels in each column, and the order of the labels."""
         labels = self._names(partition)
         orders = []
         for j in range(len(partition.columns)):
@@ -117,17 +117,17 @@ class FuzzyRecode(FuzzyCoding, Method):
             "missing": missing,
         }
 
-    def _published(
+    def _recode(
         self,
         table: Table,
         partitions: Sequence[Mapping[str, Any]],
         memberships: Sequence[NDArray[np.float64]],
         lost: NDArray[np.bool_] | None = None,
     ) -> Table:
-        """The table with labels, and degrees if they are published; a record without a degree gets neither."""
+        """Replace the numbers by labels and add published degrees; a record without a degree gets neither."""
         from celosia.kernels.fuzzy.partitions import controlled_round
 
-        changes: dict[str, Any] = {}
+        changes: dict[str, NDArray[np.object_]] = {}
         orders: dict[str, tuple[str, ...]] = {}
         added: dict[str, NDArray[np.float64]] = {}
         for partition, mu in zip(partitions, memberships, strict=True):
@@ -142,7 +142,7 @@ class FuzzyRecode(FuzzyCoding, Method):
                 prefix = " + ".join(partition["columns"])
                 shown = [" / ".join(row) for row in names] + ["missing"] * partition["missing"]
                 added |= {f"{prefix}: {name}": rounded[:, i] for i, name in enumerate(shown)}
-        return _relabelled(table, changes, orders, added)
+        return _replace_labels(table, changes, orders, added)
 
     def _values(self, table: Table) -> dict[str, NDArray[np.float64]]:
         for name in self.columns:
@@ -161,7 +161,7 @@ class FuzzyRecode(FuzzyCoding, Method):
         return {name: np.ascontiguousarray(numbers[:, j]) for j, name in enumerate(self.columns)}
 
     def _names(self, partition: Partition) -> list[tuple[str, ...]]:
-        """For each cell, its label in each of its columns; the cell of missing values has none."""
+        """Labels of each cell in its columns; the cell of missing values has none."""
         count = len(partition.names) - (partition.names[-1] == "missing")
         if partition.ranks is None:
             return [(name,) for name in partition.names[:count]]
@@ -178,18 +178,21 @@ class FuzzyRecode(FuzzyCoding, Method):
         return list(zip(*result, strict=True))
 
 
-def _place(partition: Partition, j: int, labels: list[str]) -> Any:
-    """The order of labels: by rank for found sets, as written otherwise."""
+def _place(partition: Partition, j: int, labels: list[str]) -> Callable[[str], int]:
+    """Sort key of the labels: the rank for found sets, the position otherwise."""
     if partition.ranks is None:
         return labels.index
     rank = {label: int(partition.ranks[i, j]) for i, label in enumerate(labels)}
     return rank.__getitem__
 
 
-def _relabelled(
-    table: Table, changes: dict[str, Any], orders: dict[str, tuple[str, ...]], added: dict[str, Any]
+def _replace_labels(
+    table: Table,
+    changes: dict[str, NDArray[np.object_]],
+    orders: dict[str, tuple[str, ...]],
+    added: dict[str, NDArray[np.float64]],
 ) -> Table:
-    """The table with labels, ordered as they were found, and with further quasi-identifiers for the degrees."""
+    """Replace columns by ordered labels and add the degrees as further quasi-identifiers."""
     import polars as pl
 
     from celosia.data.schema import Column, Kind, Role, Schema

@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 DEFAULT = "domain-loss(aggregate=balanced)"
-"""The objective when none is given: no column is given up as long as all of them can keep something."""
+"""The default objective: no column loses all its detail as long as every column can keep some."""
 PATIENCE = 60.0
-"""Seconds spent on a lattice too large to search completely, unless told otherwise."""
+"""Default time limit in seconds for a lattice that is too large to search completely."""
 
 
 @dataclass(frozen=True, eq=False)
 class LevelLattice:
-    """The combinations of levels of a table's quasi-identifiers, and what judges them."""
+    """The combinations of levels of a table's quasi-identifiers, with the evaluator that checks them."""
 
     coded: QuasiCodes
     evaluator: NodeEvaluator
@@ -71,8 +71,8 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
     best, ``search`` how far it may be from the best and what would help. A lattice of more than 300 000 nodes is
     searched for ``budget_seconds`` (60 unless given). A column without a hierarchy is kept or starred as a whole; a
     missing value is a value of its own. A column under ``aggregate`` does not form classes; each class gets its mean
-    (median, mode, range, set) of it, which counts as the share of the column's values that the class holds. Where no
-    levels meet the requirements within the limit it fails and says which one cannot be met.
+    (median, mode, range, set) of it, which counts as the share of the column's values that the class holds. Fails
+    where no levels meet the requirements within the limit, and names the one that cannot be met.
 
     References: Samarati (2001); Kohlmayer et al. (2012), *Flash*; Prasser & Kohlmayer (2015), *ARX*.
 
@@ -120,16 +120,16 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
     )
 
     def needs_memory(self, schema: Schema) -> bool:
-        """Combinations are enough, unless records have targets or values of their own, or a population is counted.
+        """Targets, values of classes and a population need records; else counts of combinations are enough.
 
-        A loss that counts a column needs the rows of persons.
+        With a person column, so does a loss that counts a column.
         """
         population = any(population_table(model) is not None for model in self.require)
         counted = bool(_loss_columns(self.objective))
         return self.target is not None or bool(self.aggregate) or population or (counted and schema.person is not None)
 
     def target_sizes(self, table: Table) -> dict[str, NDArray[np.int64]]:
-        """The class sizes of ``target``."""
+        """Return the class sizes of ``target``."""
         return wished(self.name, table, self.target)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
@@ -141,21 +141,21 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
             seconds = patience(lower, upper)
         result = search(evaluator, lower, upper, seconds=seconds, most=self.budget_nodes, rng=stream.rng)
         if result.best is None:
-            raise RequirementError(impossible(self.name, self.require, evaluator, result, self.target is not None))
+            raise RequirementError(infeasibility(self.name, self.require, evaluator, result, self.target is not None))
         private = _private(coded, result)
         evidence = _evidence(coded, evaluator.objective, result, may_suppress=evaluator.limit > 0)
         if coded.by_class:
             change = self._by_class(coded, evaluator, result.best.levels)
-            del lattice, coded, evaluator  # what was counted for the search may be most of what is in memory
+            del lattice, coded, evaluator  # the counts of the search may be most of what is in memory
             done = change(table)
         else:
             done = self._by_record(table, coded, evaluator, result.best.levels)
         if self.aggregate:
-            private.pop("transformation")  # the value of a class belongs to its records, not to new ones
+            private.pop("transformation")  # the value of a class does not apply to new records
         return Outcome(done, evidence, private)
 
     def _by_record(self, table: Table, coded: QuasiCodes, evaluator: NodeEvaluator, levels: Sequence[int]) -> Table:
-        """Give each record its labels, or suppress it."""
+        """Replace the values of each record by its labels, or suppress the record."""
         kept, label = evaluator.kept_records(tuple(levels))
         hidden = ~coded.active
         hidden[coded.active] = ~kept
@@ -174,7 +174,7 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
         return self.suppress_records(done, hidden) if hidden.any() else done
 
     def _by_class(self, coded: QuasiCodes, evaluator: NodeEvaluator, levels: Sequence[int]) -> Callable[[Table], Table]:
-        """The same in the engine: a small table of labels per column, and the classes whose records are suppressed."""
+        """Return a function that maps labels and suppresses classes in the engine, without records in memory."""
         import polars as pl
 
         kept, _ = evaluator.kept_records(tuple(levels))
@@ -183,8 +183,8 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
         hidden = None if kept.all() else pl.DataFrame([c.label(level, c.codes[~kept]) for c, level in chosen]).unique()
 
         def change(table: Table) -> Table:
-            for name, (values, given) in labels.items():
-                table = table.map(name, values, given)
+            for name, (values, new) in labels.items():
+                table = table.map(name, values, new)
             if hidden is None:
                 return table
             blank = table.schema.sensitive if self.blank else ()
@@ -193,7 +193,7 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
         return change
 
     def lattice(self, table: Table) -> LevelLattice:
-        """The lattice that is searched: what judges its nodes, and between which levels they lie."""
+        """Build the lattice to search: the evaluator of its nodes, and its lowest and highest levels."""
         wanted = targets(self.name, table, self.target)
         for name in self.aggregate:
             if name not in table.schema.need_quasi():
@@ -215,7 +215,7 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
         return LevelLattice(coded, evaluator, lower, upper)
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
-        """Give new records the labels of the levels that were found."""
+        """Label new records by the recorded levels."""
         if "transformation" not in recorded:
             raise refuse_replay(self, "the value of a class under aggregate belongs to the records of the class")
         return by_level(table, recorded["transformation"]["labels"])
@@ -234,7 +234,7 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
 def objective_of(
     who: str, loss: Loss | None, domain: LevelMaps, weights: Mapping[str, float] | None = None
 ) -> Objective:
-    """The loss in the form that a search can bound."""
+    """Convert a loss to the form that a search can bound."""
     chosen = build("loss", DEFAULT) if loss is None else loss
     objective = chosen.objective(domain) if isinstance(chosen, SearchObjective) else None
     if objective is None:
@@ -256,19 +256,19 @@ def objective_of(
 
 
 def _loss_columns(loss: Loss | None) -> tuple[str | None, ...]:
-    """The columns that a loss counts in each class, as its parameters name them."""
+    """Columns that a loss counts in each class, as its parameters name them."""
     if loss is None or not isinstance(loss, SearchObjective):
         return ()
     return loss.counted_columns()
 
 
 def counted_columns(table: Table, loss: Loss | None) -> tuple[str, ...]:
-    """The column that a loss counts in each class, such as the target of a majority loss."""
+    """Resolve the columns that a loss counts in each class, such as the target of a majority loss."""
     return tuple(column for name in _loss_columns(loss) for column in table.schema.need_sensitive(name))
 
 
 def level_costs(who: str, domain: LevelMaps, costs: Mapping[str, Sequence[float]]) -> ColumnObjective:
-    """A loss given per level of each column, summed; columns that are not named cost nothing."""
+    """Objective that sums the given costs of the levels; columns that are not named cost nothing."""
     for name in costs:
         if name not in domain.names:
             raise UnknownName.of("quasi-identifier", name, domain.names, "(costs)")
@@ -287,7 +287,7 @@ def level_costs(who: str, domain: LevelMaps, costs: Mapping[str, Sequence[float]
 def level_range(
     who: str, coded: QuasiCodes, asked: Mapping[str, int | tuple[int, int]]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The lowest and highest level of each column that may be used."""
+    """Lowest and highest level of each column that may be used."""
     for name in asked:
         if name not in coded.domain.names:
             raise UnknownName.of("quasi-identifier", name, coded.domain.names, "(levels)")
@@ -305,7 +305,7 @@ def level_range(
 
 
 def patience(lower: Sequence[int], upper: Sequence[int]) -> float | None:
-    """Seconds for a search between these levels when none are given: no limit where every node can be listed."""
+    """Default time limit in seconds of a search between these levels; none where every node can be listed."""
     nodes = math.prod(b - a + 1 for a, b in zip(lower, upper, strict=True))
     return PATIENCE if nodes > ENUMERATED else None
 
@@ -313,7 +313,7 @@ def patience(lower: Sequence[int], upper: Sequence[int]) -> float | None:
 def unmet(
     require: Sequence[Model], evaluator: NodeEvaluator, levels: tuple[int, ...]
 ) -> tuple[int, list[tuple[Model, str]]]:
-    """How many classes there are at these levels, and each requirement that they do not meet, with the reason."""
+    """Return the number of classes at these levels, and each requirement that they do not meet, with the reason."""
     table = evaluator.tables.at(levels)
     counts = evaluator.tables.counts(table, table.sums[:, 0] > 0)
     return len(counts), [
@@ -323,10 +323,10 @@ def unmet(
     ]
 
 
-def impossible(
+def infeasibility(
     who: str, require: Sequence[Model], evaluator: NodeEvaluator, result: SearchResult, targeted: bool
 ) -> str:
-    """Say which requirement cannot be met, and the nearest value that can be reached."""
+    """Build the error message: the requirement that cannot be met, and the nearest value that can be reached."""
     n = len(evaluator.records)
     classes, short = unmet(require, evaluator, result.upper)
     reasons = [f"{model.name}: {reason}" for model, reason in short]
@@ -341,11 +341,13 @@ def impossible(
     return f"{who}: {'; '.join(reasons)}.{advice}"
 
 
-def _evidence(coded: QuasiCodes, objective: Objective, result: SearchResult, *, may_suppress: bool) -> dict[str, Any]:
+def _evidence(
+    coded: QuasiCodes, objective: Objective, result: SearchResult, *, may_suppress: bool
+) -> dict[str, object]:
     best = result.best
     assert best is not None
     levels = dict(zip(coded.domain.names, best.levels, strict=True))
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "levels": levels,
         "heights": {column.name: column.height for column in coded.columns},
         "score": best.score,
@@ -363,20 +365,20 @@ def _evidence(coded: QuasiCodes, objective: Objective, result: SearchResult, *, 
             may_suppress=may_suppress,
         ),
         "classes": best.classes,
-        "covered": {name: _covered(coded.domain, j, best.levels[j]) for j, name in enumerate(coded.domain.names)},
+        "covered": {name: _coverage(coded.domain, j, best.levels[j]) for j, name in enumerate(coded.domain.names)},
     }
     if isinstance(objective, ColumnObjective) and best.sums is not None:
         facts["costs"] = dict(zip(coded.domain.names, best.sums, strict=True))
     return facts
 
 
-def _covered(domain: LevelMaps, j: int, level: int) -> float:
-    """The mean share of the domain that a cell of the column covers at the level: 1/size as it is, 1 at the top."""
+def _coverage(domain: LevelMaps, j: int, level: int) -> float:
+    """Mean share of the domain that a cell of the column covers at the level: 1/size at level 0, 1 at the top."""
     return float(domain.share(j, level) @ domain.frequency(j, level) / max(1, domain.searched))
 
 
-def _private(coded: QuasiCodes, result: SearchResult) -> dict[str, Any]:
-    """What reuse and the drawing need: the labels of every value, and the nodes that were looked at."""
+def _private(coded: QuasiCodes, result: SearchResult) -> dict[str, object]:
+    """Record for :meth:`Generalise.replay` and the picture of the lattice: labels of every value, evaluated nodes."""
     best = result.best
     assert best is not None
     schema = coded.table.schema

@@ -36,7 +36,7 @@ class LocalGeneralise(_SuppressingMethod):
     .. math:: \min \frac1{nm} \sum_i \sum_j \frac{share(\tilde x_{ij}) - 1/D_j}{1 - 1/D_j}
               \quad\text{so that every class meets the requirements}
 
-    A record that has many like it keeps its detail, a rare one is generalised further: much more detail than with one
+    Frequent combinations keep their detail, rare ones are generalised further: much more detail than with one
     level per column, and as a rule nothing suppressed. The price: one value occurs at several levels of detail, which
     tabulations must allow for. The result is good, not proven best. ``suppress`` is the largest share of records that
     may be given up where the requirements leave no other way; none by default. A class of which nothing but stars is
@@ -70,7 +70,7 @@ class LocalGeneralise(_SuppressingMethod):
     )
 
     def target_sizes(self, table: Table) -> dict[str, NDArray[np.int64]]:
-        """The class sizes of ``target``."""
+        """Return the class sizes of ``target``."""
         return wished(self.name, table, self.target)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
@@ -96,7 +96,7 @@ class LocalGeneralise(_SuppressingMethod):
         if result.suppressed > limit or result.suppressed == len(coded.records):
             late = "" if result.finished else f" The search was stopped after {seconds:g} s; give more budget_seconds."
             raise RequirementError(_too_many(self.require, evaluator, upper, result.suppressed) + late)
-        done = _written(table, coded, evaluator, result)
+        done = _replace_cells(table, coded, evaluator, result)
         cells = _cells(coded, evaluator, result)
         hidden = ~coded.active
         hidden[coded.active] = result.hidden[evaluator.tables.group]
@@ -112,18 +112,18 @@ class LocalGeneralise(_SuppressingMethod):
         return Outcome(done, facts, {"transformation": _transformation(coded, result, cells)})
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
-        """Let new records join the classes that were found."""
+        """Assign new records to the recorded classes."""
         return by_class(table, recorded["transformation"])
 
     def _broken(self, done: Table, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Records of classes that fell together because their cells read alike, and fail a requirement so."""
+        """Mask of the records of merged classes that fail a requirement: classes with equal cells are one class."""
         judged = done.suppress(hidden) if hidden.any() else done
         broken: NDArray[np.bool_] = np.logical_or.reduce([model.failing_records(judged) for model in self.require])
         return broken
 
 
-def _written(table: Table, coded: QuasiCodes, evaluator: NodeEvaluator, result: LocalResult) -> Table:
-    """The table with each record's cells at the levels of its class."""
+def _replace_cells(table: Table, coded: QuasiCodes, evaluator: NodeEvaluator, result: LocalResult) -> Table:
+    """Replace the cells of each record by those at the levels of its class."""
     place = result.place[evaluator.tables.group]
     changed: dict[str, pl.Series] = {}
     for j, column in enumerate(coded.columns):
@@ -131,30 +131,30 @@ def _written(table: Table, coded: QuasiCodes, evaluator: NodeEvaluator, result: 
         if len(result.levels):
             levels[coded.active] = np.where(place >= 0, result.levels[np.maximum(place, 0), j], 0)
         if levels.any():
-            changed[column.name] = mixed(column, levels, column.codes)
+            changed[column.name] = mix_levels(column, levels, column.codes)
     return table.replace(changed) if changed else table
 
 
 def _stars(column: QuasiColumn) -> NDArray[np.bool_]:
-    """Which values are a star at which level."""
+    """Mask of the values (columns) whose label at a level (rows) is a star."""
     shape = column.height + 1, len(column.values)
     levels, codes = (index.reshape(-1) for index in np.indices(shape))
-    cells = mixed(column, levels, codes.astype(np.int32))
+    cells = mix_levels(column, levels, codes.astype(np.int32))
     return np.asarray((cells == STAR).fill_null(value=False).to_numpy(), dtype=np.bool_).reshape(shape)
 
 
 def _cells(coded: QuasiCodes, evaluator: NodeEvaluator, result: LocalResult) -> list[pl.Series]:
-    """The cells of each class, column by column."""
+    """Cells of each class, column by column."""
     first = np.full(len(result.levels), -1, dtype=np.int64)
     placed = np.flatnonzero(result.place >= 0)
     first[result.place[placed][::-1]] = placed[::-1]
     codes = _codes_of(evaluator, first)
     levels = result.levels.astype(np.int64)
-    return [mixed(column, levels[:, j], codes[:, j]) for j, column in enumerate(coded.columns)]
+    return [mix_levels(column, levels[:, j], codes[:, j]) for j, column in enumerate(coded.columns)]
 
 
-def mixed(column: QuasiColumn, levels: NDArray[np.int64], codes: NDArray[np.int32]) -> pl.Series:
-    """Cells of a column, each at its own level."""
+def mix_levels(column: QuasiColumn, levels: NDArray[np.int64], codes: NDArray[np.int32]) -> pl.Series:
+    """Labels of the codes of a column, each at its own level."""
     import polars as pl
 
     from celosia.hierarchy.text import texts
@@ -184,7 +184,7 @@ def _evidence(
     upper: Levels,
     *,
     may_suppress: bool,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     placed = result.place >= 0
     records = np.bincount(result.place[placed], evaluator.tables.base.sums[placed, 0], len(result.levels))
     mean = {
@@ -213,8 +213,8 @@ def _evidence(
     }
 
 
-def _transformation(coded: QuasiCodes, result: LocalResult, cells: list[pl.Series]) -> dict[str, Any]:
-    """The classes in the order in which a new record should be tried, each with its levels and labels."""
+def _transformation(coded: QuasiCodes, result: LocalResult, cells: list[pl.Series]) -> dict[str, object]:
+    """Record for replay: the classes in the order in which a new record tries them, each with its levels and labels."""
     labelled = map(list, zip(*(column.to_list() for column in cells), strict=True))
     classes = [list(pair) for pair in zip(result.levels.tolist(), labelled, strict=True)]
     heights = np.unique(result.levels, axis=0).max(axis=0) if len(result.levels) else np.zeros(len(coded.columns), int)

@@ -42,7 +42,7 @@ class Mondrian(Requires, Method):
     ``cut="nearest"`` takes the allowed place nearest to the median; ``"median"`` the median or nothing (the
     published algorithm). When not ``strict``, records with the median value may fall on both sides, so boxes
     overlap and get smaller. Requirements on the file as a whole raise the smallest class until they hold.
-    Each record may ask for a class size of its own (``target``); a class reaches the largest wish of its
+    Each record may ask for a class size of its own (``target``); a class reaches the largest target of its
     members. A missing value is a value of its own. Ends of ranges are the roundest numbers, dates or times that
     separate the values of a box from its neighbours, so that no label shows an extreme value.
 
@@ -77,7 +77,7 @@ class Mondrian(Requires, Method):
     )
 
     @model_validator(mode="after")
-    def _something(self) -> Mondrian:
+    def _check_parameters(self) -> Mondrian:
         if not self.require and self.target is None:
             raise ParameterError("mondrian: give at least one requirement, such as require = ['k-anonymity(k=5)'].")
         if any(not weight > 0 for weight in self.weights.values()):
@@ -85,15 +85,15 @@ class Mondrian(Requires, Method):
         return self
 
     def requirements(self) -> tuple[Model, ...]:
-        """What every class of the result meets."""
+        """Return the requirements that every class of the result meets."""
         return self.require
 
     def target_sizes(self, table: Table) -> dict[str, NDArray[np.int64]]:
-        """The class sizes of ``target``."""
+        """Return the class sizes of ``target``."""
         return wished(self.name, table, self.target)
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The quasi-identifiers."""
+        """List the quasi-identifiers."""
         return schema.quasi
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
@@ -105,8 +105,8 @@ class Mondrian(Requires, Method):
         refuse_population(self.name, self.require)
         rows = ~table.suppressed_mask()
         kept = table if rows.all() else table.take(table.ids()[rows])
-        wish = targets(self.name, table, self.target)
-        counted = groups(kept, self.require, None if wish is None else wish[rows], table.classes.total)
+        target = targets(self.name, table, self.target)
+        counted = groups(kept, self.require, None if target is None else target[rows], table.classes.total)
         if not len(table):
             return Outcome(table, {"classes": 0})
         if not len(kept):
@@ -117,7 +117,7 @@ class Mondrian(Requires, Method):
         boxes = described.boxes
         new = {
             name: cells.gather(boxes.label).alias(name)
-            for name, cells in zip(table.schema.quasi, described.shown(), strict=True)
+            for name, cells in zip(table.schema.quasi, described.class_cells(), strict=True)
         }
         ncp = float((boxes.widths(all_axes).mean(axis=1) * boxes.size).sum() / len(kept))
         evidence = {
@@ -128,10 +128,10 @@ class Mondrian(Requires, Method):
         }
         record = recorded_boxes(kept, all_axes, described.partition.cuts, described.cells)
         private = {} if record is None else {"transformation": record}
-        return Outcome(self._shown(table, rows, new), evidence, private)
+        return Outcome(self._replace_rows(table, rows, new), evidence, private)
 
     def replay(self, table: Table, recorded: Mapping[str, Any], stream: Stream) -> tuple[Table, NDArray[np.bool_]]:  # noqa: ARG002
-        """Put new records into the boxes that were found."""
+        """Assign new records to the recorded boxes."""
         from celosia.views.boxes.replayed_boxes import replayed_boxes
 
         record = recorded.get("transformation")
@@ -146,25 +146,25 @@ class Mondrian(Requires, Method):
         new, lost = replayed_boxes(table if rows.all() else table.take(table.ids()[rows]), record)
         unplaced = np.zeros(len(table), np.bool_)
         unplaced[rows] = lost
-        return self._shown(table, rows, new), unplaced
+        return self._replace_rows(table, rows, new), unplaced
 
-    def _described(self, table: Table, all_axes: Sequence[Axis], parted: Partition) -> _Described:
-        """What each box shows in each column."""
+    def _describe_boxes(self, table: Table, all_axes: Sequence[Axis], parted: Partition) -> _DescribedPartition:
+        """Compute the cell of each box in each column: range, set or node, or its mean, median or mode."""
         from celosia.views.boxes.regions import Boxes, middles, regions
 
         boxes = Boxes(parted.label)
         columns = zip(table.schema.quasi, all_axes, strict=True)
         if self.output == "range":
-            return _Described(parted, boxes, [regions(table, name, axis, boxes) for name, axis in columns])
-        return _Described(parted, boxes, [middles(table, name, boxes, self.output) for name, _ in columns])
+            return _DescribedPartition(parted, boxes, [regions(table, name, axis, boxes) for name, axis in columns])
+        return _DescribedPartition(parted, boxes, [middles(table, name, boxes, self.output) for name, _ in columns])
 
-    def _shown(self, table: Table, rows: NDArray[np.bool_], new: Mapping[str, pl.Series]) -> Table:
-        """The table with new cells in some rows."""
-        spread = new if rows.all() else {name: _spread(table, name, rows, cells) for name, cells in new.items()}
-        return table.replace(spread)
+    def _replace_rows(self, table: Table, rows: NDArray[np.bool_], new: Mapping[str, pl.Series]) -> Table:
+        """Replace the cells of some rows."""
+        columns = new if rows.all() else {name: _merge_rows(table, name, rows, cells) for name, cells in new.items()}
+        return table.replace(columns)
 
-    def _partition(self, table: Table, all_axes: Sequence[Axis], counted: Groups) -> _Described:
-        """Boxes that make a file that meets the requirements: the smallest class is raised until it does."""
+    def _partition(self, table: Table, all_axes: Sequence[Axis], counted: Groups) -> _DescribedPartition:
+        """Partition the records with the least smallest class size at which the file meets the requirements."""
         from celosia.search.partition.groups import least_size
         from celosia.search.partition.mondrian import partition
         from celosia.views.boxes.regions import file_classes
@@ -174,7 +174,7 @@ class Mondrian(Requires, Method):
         ]
         by_file = [model for model in self.require if model.scope == "file"]
 
-        def attempt(k: int) -> _Described | None:
+        def attempt(k: int) -> _DescribedPartition | None:
             parted = partition(
                 all_axes,
                 k,
@@ -185,9 +185,9 @@ class Mondrian(Requires, Method):
                 judge=(lambda records, group: counted.accepted_groups(by_class, records, group)) if by_class else None,
             )
             if not counted.accepts(by_file, parted.label):
-                return None  # without a look at what the boxes show
-            described = self._described(table, all_axes, parted)
-            classes = file_classes(described.shown())
+                return None  # before the costly description of the boxes
+            described = self._describe_boxes(table, all_axes, parted)
+            classes = file_classes(described.class_cells())
             if len(classes) == int(classes.max()) + 1:
                 return described  # each box is a class of the file
             return described if counted.accepts(self.require, classes[parted.label]) else None
@@ -211,26 +211,26 @@ class Mondrian(Requires, Method):
 
 
 @dataclass(frozen=True, eq=False)
-class _Described:
-    """A partition, and for each column what its boxes show."""
+class _DescribedPartition:
+    """A partition, and the cells of its boxes by column."""
 
     partition: Partition
     boxes: Boxes
     cells: Sequence[Regions | pl.Series]
 
-    def shown(self) -> list[pl.Series]:
-        """The cell of each box in each column."""
+    def class_cells(self) -> list[pl.Series]:
+        """List the cell of each box, column by column."""
         from celosia.views.boxes.regions import Regions
 
         return [cells.group_cells() if isinstance(cells, Regions) else cells for cells in self.cells]
 
 
-def _spread(table: Table, name: str, rows: NDArray[np.bool_], shown: pl.Series) -> pl.Series:
-    """New cells for the kept records, the old ones for those that were suppressed before."""
+def _merge_rows(table: Table, name: str, rows: NDArray[np.bool_], cells: pl.Series) -> pl.Series:
+    """Column with new cells for the kept records, and the old ones for those that were suppressed before."""
     import polars as pl
 
     old = table.column(name).cast(pl.String)
     index = np.where(rows, np.cumsum(rows) - 1, 0)
-    return pl.select(pl.when(pl.Series(rows)).then(shown.cast(pl.String).gather(index)).otherwise(old).alias(name))[
+    return pl.select(pl.when(pl.Series(rows)).then(cells.cast(pl.String).gather(index)).otherwise(old).alias(name))[
         name
     ]

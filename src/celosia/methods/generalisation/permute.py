@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -12,6 +13,7 @@ from celosia.table import Outcome
 from celosia.views.boxes.separation import separate
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     from celosia.data.schema import Schema
@@ -50,14 +52,14 @@ class Permute(Method):
     examples: ClassVar = ({"l": 2}, {})
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The columns, or the sensitive ones."""
+        """List the columns, or the sensitive ones."""
         return self.columns or schema.sensitive
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Shuffle inside the groups."""
         names = self.columns or table.schema.need_sensitive()
         label, evidence = self._groups(table, names, stream)
-        new: dict[str, Any] = {}
+        new: dict[str, pl.Series] = {}
         changed = np.zeros(len(table), np.bool_)
         for name in names:
             order = _shuffle(
@@ -68,7 +70,9 @@ class Permute(Method):
             changed |= column.ne_missing(new[name]).to_numpy()
         return Outcome(table.replace(new), {**evidence, "changed": float(changed.mean()) if len(changed) else 0.0})
 
-    def _groups(self, table: Table, names: tuple[str, ...], stream: Stream) -> tuple[NDArray[np.int64], dict[str, Any]]:
+    def _groups(
+        self, table: Table, names: tuple[str, ...], stream: Stream
+    ) -> tuple[NDArray[np.int64], Mapping[str, object]]:
         from celosia.search.cells.blank_places import row_ids
         from celosia.search.partition.groups import Groups
 
@@ -84,7 +88,7 @@ class Permute(Method):
 
 
 def _shuffle(label: NDArray[np.int64], stream: Stream, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each record the record whose value it gets: a random order inside each group."""
+    """Return for each record the record whose value it gets: a random order inside each group."""
     by_group = np.lexsort((np.arange(len(label)), label))
     shuffled = np.lexsort((stream.uniform(ids), label))
     order = np.empty(len(label), np.int64)

@@ -19,6 +19,7 @@ from celosia.parts import Column, CountsRows, Memory, Method, PersonUnit, Privat
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    import narwhals as nw
     from numpy.typing import NDArray
 
     from celosia.streams import Stream
@@ -89,7 +90,7 @@ class Recode(PublishesEvidence, RowWise, Method):
     )
 
     def is_row_wise(self) -> bool:
-        """Given breaks are the same whatever the records are."""
+        """Return whether breaks are given: they do not depend on the records."""
         return self.breaks is not None
 
     @model_validator(mode="after")
@@ -127,7 +128,7 @@ class Recode(PublishesEvidence, RowWise, Method):
         return Outcome(table.map(self.column, values, levels.cut(self.nodes or (), self.rest)))
 
     def freeze(self, recorded: Mapping[str, Any]) -> Recode:
-        """Each record by itself; with ``bins``, in those of the release."""
+        """Return a recoding record by record; with ``bins``, by the recorded breaks of the release."""
         if self.bins is None:
             return self
         kept = {name: value for name, value in self.spec().items() if name not in ("use", *_OF_BINS)}
@@ -143,7 +144,7 @@ class Recode(PublishesEvidence, RowWise, Method):
         return done, lost
 
     def _breaks(self, table: Table) -> list[float]:
-        """The breaks of the bins, from the data."""
+        """Compute the breaks of the bins from the data."""
         self._check_numeric(table)
         m = self.bins or 2
         low, high = self._extremes(table)
@@ -168,7 +169,7 @@ class Recode(PublishesEvidence, RowWise, Method):
         return distinct
 
     def _cut(self, table: Table, breaks: list[float], open_ended: bool) -> Outcome:
-        """Replace numbers by the interval they lie in."""
+        """Replace numbers by the intervals that hold them."""
         self._check_numeric(table)
         count = len(breaks) + 1 if open_ended else len(breaks) - 1
         if self.labels is not None and len(self.labels) != count:
@@ -177,7 +178,7 @@ class Recode(PublishesEvidence, RowWise, Method):
         private = {"breaks": breaks} if self.bins is not None else {}
         return Outcome(table.with_columns({self.column: self._interval(breaks, open_ended)}), evidence, private)
 
-    def _interval(self, breaks: list[float], open_ended: bool) -> Any:
+    def _interval(self, breaks: list[float], open_ended: bool) -> nw.Expr:
         """Label of the interval as one expression."""
         import narwhals as nw
 
@@ -188,7 +189,7 @@ class Recode(PublishesEvidence, RowWise, Method):
         last = len(ends) - 2
         closed = not open_ended and self.include_lowest
 
-        def label(j: int) -> Any:
+        def label(j: int) -> nw.Expr:
             low, high = float(ends[j]), float(ends[j + 1])
             left = not self.right or (closed and j == 0)
             right = self.right or (closed and j == last)
@@ -200,7 +201,7 @@ class Recode(PublishesEvidence, RowWise, Method):
             name = self.labels[j] if self.labels else str(Interval(low, high, left, right))
             return nw.when(inside).then(nw.lit(name))
 
-        def search(first: int, behind: int) -> Any:
+        def search(first: int, behind: int) -> nw.Expr:
             # bisection: the depth of one condition after another would exceed the recursion limit at 400 intervals
             if behind - first == 1:
                 return label(first)
@@ -230,7 +231,7 @@ class Recode(PublishesEvidence, RowWise, Method):
 
 
 def _numbers(table: Table, name: str) -> Table:
-    """Table with the texts of a column that is declared numeric read as numbers; other texts become missing."""
+    """Parse the texts of a column that is declared numeric as numbers; other texts become missing."""
     import polars as pl
 
     if table.polars_types()[name] != pl.String or table.schema[name].kind is not Kind.NUMERIC:
@@ -239,7 +240,7 @@ def _numbers(table: Table, name: str) -> Table:
 
 
 def _with_stars(recoded: Table, table: Table, name: str) -> Table:
-    """The recoded table with the suppressed cells of a column as they were."""
+    """Put the suppressed cells of a column back into the recoded table."""
     import polars as pl
 
     if table.polars_types()[name] not in (pl.String, pl.Categorical, pl.Enum):

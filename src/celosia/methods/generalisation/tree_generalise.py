@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -17,6 +17,7 @@ from celosia.table.targets import Target, targets
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from celosia.data.schema import Schema
@@ -42,7 +43,7 @@ class TreeGeneralise(Method):
     quasi-identifiers there, unless no class below the root is large enough. With ``rest="refuse"`` the whole table may
     be one class at the root.
 
-    Where nearly every class has a private record the raise applies to everybody: the evidence says how many
+    Where nearly every class has a private record the raise applies to everybody: the evidence states how many
     classes have one. With a person column sizes count persons. Other quasi-identifiers are left as they are.
     References: Esquivel-Quirós & Barrantes (2016).
 
@@ -69,7 +70,7 @@ class TreeGeneralise(Method):
     examples: ClassVar = ({"columns": ["q"], "k": 3}, {"columns": ["q"], "k": 8})
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The columns; a suppressed record has stars in every quasi-identifier."""
+        """List the columns and the quasi-identifiers: a suppressed record has stars in all of these."""
         return (*self.columns, *schema.quasi)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
@@ -98,7 +99,7 @@ class TreeGeneralise(Method):
         if left and self.rest == "refuse":
             raise RequirementError(_refusal(size, setting, left, whole=not done))
         shown = self._labels(done, nodes, names)
-        new: dict[str, Any] = {}
+        new: dict[str, pl.Series] = {}
         gone = np.zeros(len(table), np.bool_)
         gone[kept] = np.isin(leaf, [i for c in left for i in c.leaves])
         for name, cells in shown.items():
@@ -108,9 +109,9 @@ class TreeGeneralise(Method):
             new[name] = pl.select(pl.when(pl.Series(kept)).then(fresh.gather(index)).otherwise(old).alias(name))[name]
         result = table.replace(new)
         if gone.any() or any(c.level >= top for c in done):
-            result = result.suppress(gone)  # also marks who is not: a class at the root shows stars too
+            result = result.suppress(gone)  # also marks the others as not suppressed: a class at the root has stars too
         members = np.zeros(nodes.shape[1], np.int64)
-        published: dict[Any, list[int]] = {}
+        published: dict[tuple[int, ...], list[int]] = {}
         for c in done:
             key = (c.level, int(nodes[c.level, c.leaves[0]])) if self.labels == "parent" else c.leaves
             published.setdefault(key, []).extend(c.leaves)
@@ -127,7 +128,7 @@ class TreeGeneralise(Method):
         return Outcome(result, evidence)
 
     def _need(self, table: Table) -> NDArray[np.int64]:
-        """The class size that each record asks for."""
+        """Class size that each record asks for."""
         need = targets(self.name, table, self.target, self.k)
         sizes = np.full(len(table), self.k, np.int64) if need is None else need
         if self.private is None:
@@ -145,8 +146,7 @@ class TreeGeneralise(Method):
     def _tree(
         self, table: Table, kept: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[list[str | None]]]:
-        """The leaf of each record, the node of each leaf at each level, and the label of each leaf at each
-        level.
+        """Return the leaf of each record, and the node and the label of each leaf at each level.
 
         Leaves are in path order. With several columns the labels of a level are those of the column of that
         level.
@@ -190,25 +190,23 @@ class TreeGeneralise(Method):
     def _labels(
         self, done: Sequence[Class], nodes: NDArray[np.int64], names: list[list[str | None]]
     ) -> dict[str, list[str | None]]:
-        """What each leaf shows in each column."""
+        """Return the new cell of each leaf, by column."""
         leaves = nodes.shape[1]
         level = np.full(leaves, len(nodes) - 1, np.int64)
-        together: dict[int, tuple[int, ...]] = {}
+        siblings: dict[int, tuple[int, ...]] = {}
         for c in done:
             level[list(c.leaves)] = c.level
-            together |= dict.fromkeys(c.leaves, c.leaves)
+            siblings |= dict.fromkeys(c.leaves, c.leaves)
 
         def cell(i: int, at: int) -> str | None:
-            """The label of a leaf at a level, when its class stands at that level or below; else a star or
-            the set.
-            """
+            """Return the label of a leaf at a level not below that of its class; else a star or the set."""
             if level[i] <= at:
                 return names[at][i]
-            if self.labels == "set" and i in together:
-                members = list(dict.fromkeys(names[at][m] for m in together[i]))
+            if self.labels == "set" and i in siblings:
+                members = list(dict.fromkeys(names[at][m] for m in siblings[i]))
                 if len(members) == 1:
                     return members[0]
-                # no set holds a missing value: where it meets others the cell says nothing
+                # no set has a missing value as a member
                 return STAR if None in members else str(OneOf(tuple(map(str, members))))
             return STAR
 
@@ -236,7 +234,7 @@ def _refusal(
 
 
 def _sizes(leaf: NDArray[np.int64], leaves: int, person: NDArray[np.int32] | None) -> Callable[[tuple[int, ...]], int]:
-    """A function that counts the records, or persons, of a set of leaves."""
+    """Return a function that counts the records, or persons, of a set of leaves."""
     count = np.bincount(leaf, minlength=leaves)
     if person is None:
         return lambda wanted: int(count[list(wanted)].sum())

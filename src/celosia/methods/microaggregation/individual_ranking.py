@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from celosia.table import Outcome
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
 
     from celosia.streams import Stream
@@ -52,7 +53,7 @@ class IndividualRanking(Method):
         def groups(x: NDArray[np.float64], _: int) -> NDArray[np.int64]:
             return groups_along(x[:, 0], self.k, optimal=self.optimal)
 
-        new: dict[str, Any] = {}
+        new: dict[str, pl.Series] = {}
         losses: dict[str, float] = {}
         for name in self.columns:
             partition = group_units(self.name, table, [name], self.k, self.within, groups, blank_stay=True)

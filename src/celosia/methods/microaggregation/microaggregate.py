@@ -82,7 +82,7 @@ class Microaggregate(Method):
         return aggregate_groups(table, partition, self.aggregate)
 
     def partition(self, points: NDArray[np.float64], stream: Stream) -> NDArray[np.int64]:
-        """The group of each point."""
+        """Group of each point."""
         from celosia.kernels.neighbours.blocks import in_blocks
         from celosia.kernels.neighbours.mdav import mdav_into
         from celosia.kernels.neighbours.regroup import improve

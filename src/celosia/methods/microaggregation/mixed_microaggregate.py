@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -35,7 +35,7 @@ Aggregate = Literal["mean", "median", "mode", "medoid"]
 
 @dataclass(frozen=True)
 class Axis:
-    """One column as the kernel sees it: cells, kind, number of categories, distances between them."""
+    """Column as input of the kernel: cells, kind, number of categories, distances between them."""
 
     name: str
     kind: int
@@ -46,7 +46,7 @@ class Axis:
 
     @property
     def values(self) -> Floats:
-        """What may stand for a group: numbers as they are, codes."""
+        """Values of which groups get aggregates: unscaled numbers, or codes."""
         return self.cells if self.raw is None else self.raw
 
 
@@ -104,11 +104,11 @@ class MixedMicroaggregate(Method):
         if len(unit) == 0:
             return Outcome(table, {"groups": 0})
         group = self._groups(table, unit, axes)
-        stand = {axis.name: self._stand(axis, group, axes) for axis in axes}
-        done = self._put(table, unit, group, axes, stand)
+        of_group = {axis.name: self._aggregates(axis, group, axes) for axis in axes}
+        done = self._replace_cells(table, unit, group, axes, of_group)
         wrong = created_impossible(self.name, table, done, self.impossible)
         if wrong.any():
-            done = self._repair(table, unit, group, axes, stand, wrong)
+            done = self._repair(table, unit, group, axes, of_group, wrong)
         return Outcome(done, sizes(group))
 
     def _axis(self, table: Table, name: str, unit: Units) -> Axis:
@@ -183,47 +183,49 @@ class MixedMicroaggregate(Method):
                     np.array([axis.size for axis in used]),
                 )
                 group = mdav_mixed(mixed, self.k)
-                group = persons.join(rows, group, partial(_wide, axes, rows))
+                group = persons.join(rows, group, partial(_coordinates, axes, rows))
             label[rows] = count + group
             count += int(group.max()) + 1
         return np.unique(label, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
-    def _how(self, axis: Axis) -> str:
-        """What stands for a group in one column."""
+    def _aggregate_of(self, axis: Axis) -> str:
+        """Aggregate that replaces the values of a column: the one given, or the default of its kind."""
         from celosia.kernels.neighbours.gower import NUMBER, ORDER
 
         return self.aggregate.get(axis.name, {NUMBER: "mean", ORDER: "median"}.get(axis.kind, "mode"))
 
-    def _stand(self, axis: Axis, group: Ints, axes: Sequence[Axis]) -> Floats:
-        """The cell that stands for each group in one column."""
+    def _aggregates(self, axis: Axis, group: Ints, axes: Sequence[Axis]) -> Floats:
+        """Aggregate of each group in one column."""
         from celosia.kernels.neighbours.gower import NUMBER
         from celosia.methods.bases.aggregate import means, medians, medoids, middle_codes, modes
 
-        how = self._how(axis)
+        how = self._aggregate_of(axis)
         if axis.kind != NUMBER and how == "mean":
             raise ParameterError(f"mixed-microaggregate: column {axis.name!r} holds categories, which have no mean.")
         if how == "mean":
             return means(axis.values[:, None], group)[:, 0]
         if how == "medoid":
-            return axis.values[medoids(_wide(axes), group)]
+            return axis.values[medoids(_coordinates(axes), group)]
         if axis.kind == NUMBER and how == "median":
             return medians(axis.values[:, None], group)[:, 0]
         distinct, codes = np.unique(axis.values, return_inverse=True)
         pick = (modes if how == "mode" else middle_codes)(codes.reshape(-1).astype(np.int64), group)
         return np.asarray(distinct[pick])
 
-    def _put(self, table: Table, unit: Units, group: Ints, axes: Sequence[Axis], stand: dict[str, Floats]) -> Table:
-        """The table with the cells of the groups."""
+    def _replace_cells(
+        self, table: Table, unit: Units, group: Ints, axes: Sequence[Axis], of_group: dict[str, Floats]
+    ) -> Table:
+        """Replace the cells of the records by those of their groups."""
         import polars as pl
 
         from celosia.kernels.neighbours.gower import NUMBER, ORDER
 
-        new: dict[str, Any] = {}
+        new: dict[str, pl.Series] = {}
         for axis in axes:
-            cells = stand[axis.name][group][unit.member]
+            cells = of_group[axis.name][group][unit.member]
             column = table.column(axis.name)
             if axis.kind == NUMBER:
-                whole = self._how(axis) in ("mode", "medoid")
+                whole = self._aggregate_of(axis) in ("mode", "medoid")
                 new[axis.name] = as_column(column, cells, whole=whole)
             else:
                 values = table.codes(axis.name)[1]
@@ -239,10 +241,10 @@ class MixedMicroaggregate(Method):
         unit: Units,
         group: Ints,
         axes: Sequence[Axis],
-        stand: dict[str, Floats],
+        of_group: dict[str, Floats],
         wrong: NDArray[np.bool_],
     ) -> Table:
-        """Let one of its own records stand for each group that would become impossible."""
+        """Replace the aggregates of each group that would become impossible by the values of one of its records."""
         largest = int(np.bincount(group).max())
         order = np.argsort(group, kind="stable")
         start = np.concatenate([[0], np.cumsum(np.bincount(group))])
@@ -250,9 +252,9 @@ class MixedMicroaggregate(Method):
             bad = np.unique(group[unit.member[wrong]])
             member = order[np.minimum(start[bad] + turn, start[bad + 1] - 1)]
             for axis in axes:
-                stand[axis.name] = stand[axis.name].copy()
-                stand[axis.name][bad] = axis.values[member]
-            done = self._put(table, unit, group, axes, stand)
+                of_group[axis.name] = of_group[axis.name].copy()
+                of_group[axis.name][bad] = axis.values[member]
+            done = self._replace_cells(table, unit, group, axes, of_group)
             wrong = created_impossible(self.name, table, done, self.impossible)
             if not wrong.any():
                 return done
@@ -262,13 +264,13 @@ class MixedMicroaggregate(Method):
         )
 
 
-def _wide(axes: Sequence[Axis], rows: Ints | slice = slice(None)) -> Floats:
-    """Some units as numbers, all columns beside each other; a missing cell is 0."""
+def _coordinates(axes: Sequence[Axis], rows: Ints | slice = slice(None)) -> Floats:
+    """Coordinates of some units, over all columns; a missing cell is 0."""
     return np.nan_to_num(np.column_stack([_indicators(axis)[rows] for axis in axes]))
 
 
 def _indicators(axis: Axis) -> Floats:
-    """A column as numbers whose squared distance is comparable: itself, or half an indicator per category."""
+    """Column as numbers with comparable squared distances: itself, or an indicator times √½ per category."""
     from celosia.kernels.neighbours.gower import NUMBER, ORDER
 
     if axis.kind in (NUMBER, ORDER):

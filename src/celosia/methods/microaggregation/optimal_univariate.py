@@ -1,4 +1,4 @@
-"""Microaggregation of one column with the least loss there is."""
+"""Optimal microaggregation of one column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums that are exact, so that neither the order of the numbers nor the cut into batches changes a digit."""
+"""Exact sums, so that neither the order of the numbers nor the size of batches changes a digit."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 DIGITS = 53
 """Binary digits of a float."""
 HALF = 26
-"""Digits of the lower part that a number is cut at: sums of 2^25 such parts are exact in a float."""
+"""Binary digits of the lower part of a mantissa: sums of 2^25 such parts are exact in a float."""
 MOST = 1 << 25
 
 
 def exact_sum(values: Floats) -> Fraction:
-    """The sum of finite numbers, without any rounding.
+    """Sum finite numbers without any rounding.
 
     >>> exact_sum(np.array([1e16, 1.0, -1e16])), exact_sum(np.array([0.1] * 10)) == 10 * Fraction(0.1)
     (Fraction(1, 1), True)
@@ -44,7 +44,7 @@ def exact_sum(values: Floats) -> Fraction:
 
 @dataclass(frozen=True)
 class Moments:
-    """How many numbers there are, their mean, their variance (over n) and their ends."""
+    """Count, mean, variance (over n), minimum and maximum of numbers."""
 
     count: int
     mean: float
@@ -54,10 +54,10 @@ class Moments:
 
 
 def exact_moments(batches: Callable[[], Iterable[Floats]]) -> Moments:
-    """The moments of numbers that come in batches, twice; missing ones (NaN) are left out.
+    """Compute the moments of numbers that are read in batches, twice; missing ones (NaN) are left out.
 
-    The mean is the exact one, rounded once; the squares about it are added up exactly. So every order and every cut
-    gives the same digits.
+    The mean is the exact one, rounded once; the squares about it are added up exactly. So every order and every size
+    of batches gives the same digits.
 
     >>> numbers = np.array([1.0, 2.0, np.nan, 6.0])
     >>> exact_moments(lambda: [numbers]) == exact_moments(lambda: [numbers[:1], numbers[:0:-1]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -14,6 +14,8 @@ from celosia.parts import CountsRows, Explored, Method, PersonUnit, SuitedColumn
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -51,12 +53,12 @@ class MultiplicativeNoise(Method):
     examples: ClassVar = ({"columns": ["x"]},)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
-        """Multiply."""
+        """Multiply the values by random factors."""
         from celosia.kernels.perturbation.noise import log_normal_factors, reflect, truncated_factors
 
         x = numbers(self.name, table, self.columns)
         refuse_constant(self.name, x, self.columns)
-        columns: dict[str, Any] = {}
+        columns: dict[str, pl.Series] = {}
         deviations: dict[str, float] = {}
         for j, name in enumerate(self.columns):
             unit = units(self.name, table, [name])

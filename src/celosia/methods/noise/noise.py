@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -69,7 +69,7 @@ class Noise(Method):
     examples: ClassVar = ({"columns": ["x", "y"]}, {"columns": ["m"], "scope": "outliers"})
 
     def needs_memory(self, schema: Schema) -> bool:
-        """Outliers and members of a household are found among all records."""
+        """Return whether outliers or members of a household must be found among all records."""
         return self.scope == "outliers" or schema.household is not None
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
@@ -77,29 +77,29 @@ class Noise(Method):
         from celosia.methods.noise.exact import exact_moments
 
         if table.memory() is None and not self.needs_memory(table.schema):
-            return self._streamed(table, stream)
+            return self._apply_in_batches(table, stream)
         x = numbers(self.name, table, self.columns)
         refuse_constant(self.name, x, self.columns)
         hit = np.ones(len(x), np.bool_)
-        evidence: dict[str, Any] = {}
+        evidence: dict[str, object] = {}
         if self.scope == "outliers":
             from celosia.methods.bases.robust import outliers
 
             hit = outliers(x, self.share, stream.child("outliers").rng())
             evidence["outliers"] = int(hit.sum())
-        columns: dict[str, Any] = {}
+        columns: dict[str, pl.Series] = {}
         variances: dict[str, float] = {}
         for j, name in enumerate(self.columns):
             unit = units(self.name, table, [name])
             v = x[unit.first, j]
             variances[name] = self.p * exact_moments(partial(list, [v])).variance
-            added = _Added(name, variances[name], bounds(table, name), self.keep_zeros, stream.child(name))
-            new = np.where(hit[unit.first], added.to(v, unit.pick(table.ids())), v)
+            added = _AddNoise(name, variances[name], bounds(table, name), self.keep_zeros, stream.child(name))
+            new = np.where(hit[unit.first], added.perturb(v, unit.pick(table.ids())), v)
             columns[name] = as_column(table.column(name), unit.expand(new))
         return Outcome(table.replace(columns), {**evidence, "noise_variance": variances})
 
-    def _streamed(self, table: Table, stream: Stream) -> Outcome:
-        """The same in the engine, batch by batch."""
+    def _apply_in_batches(self, table: Table, stream: Stream) -> Outcome:
+        """Add the noise batch by batch, without the table in memory."""
         from celosia.methods.noise.exact import exact_moments
 
         check_numeric(self.name, table, self.columns)
@@ -110,14 +110,14 @@ class Noise(Method):
             refuse_level(self.name, name, moments.low, moments.high)
             variances[name] = self.p * moments.variance
             own = stream.child(name).with_digest()
-            added = _Added(name, variances[name], bounds(table, name), self.keep_zeros, own)
+            added = _AddNoise(name, variances[name], bounds(table, name), self.keep_zeros, own)
             done = done.batched(name, added)
         return Outcome(done, {"noise_variance": variances})
 
 
 @dataclass(frozen=True)
-class _Added:
-    """The noise of one column, record by record, in whatever process."""
+class _AddNoise:
+    """Picklable function that adds the noise of one column to a batch of records."""
 
     name: str
     variance: float
@@ -127,10 +127,10 @@ class _Added:
 
     def __call__(self, batch: pl.DataFrame) -> pl.Series:
         old = batch[self.name]
-        new = self.to(old.cast(float).to_numpy(), batch[RECORD].to_numpy())
+        new = self.perturb(old.cast(float).to_numpy(), batch[RECORD].to_numpy())
         return as_column(old, new)
 
-    def to(self, v: NDArray[np.float64], records: NDArray[np.int64]) -> NDArray[np.float64]:
+    def perturb(self, v: NDArray[np.float64], records: NDArray[np.int64]) -> NDArray[np.float64]:
         from celosia.kernels.perturbation.noise import reflect
 
         new = reflect(v + np.sqrt(self.variance) * self.stream.normal(records), *self.bounds)
@@ -138,7 +138,7 @@ class _Added:
 
 
 def _numbers(who: str, table: Table, name: str) -> Iterator[NDArray[np.float64]]:
-    """A column as floats, batch by batch; infinite ones are refused."""
+    """Yield a column as floats, batch by batch; raise on infinite ones."""
     for batch in table.batches([name]):
         values = batch[name].cast(float).to_numpy()
         if np.isinf(values).any():

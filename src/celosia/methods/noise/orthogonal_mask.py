@@ -50,7 +50,7 @@ class OrthogonalMask(Method):
     examples: ClassVar = ({"columns": ["x", "y"]},)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
-        """Rotate."""
+        """Rotate the records block by block."""
         from celosia.kernels.perturbation.noise import reflect
         from celosia.methods.noise.rotation import rotate
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -14,6 +14,8 @@ from celosia.parts import Columns, CountsRows, Method, Overwritten, PersonUnit, 
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from celosia.streams import Stream
     from celosia.table import Table
 
@@ -49,7 +51,7 @@ class RandomPerturbation(PublishesEvidence, Method):
     examples: ClassVar = ({"jitter": ["m"], "shuffle": ["s"]},)
 
     @model_validator(mode="after")
-    def _something(self) -> RandomPerturbation:
+    def _check_columns(self) -> RandomPerturbation:
         if not self.jitter and not self.shuffle:
             raise ParameterError("random-perturbation: name columns under jitter or shuffle.")
         both = [name for name in self.jitter if name in self.shuffle]
@@ -61,7 +63,7 @@ class RandomPerturbation(PublishesEvidence, Method):
         """Jitter and shuffle."""
         from celosia.kernels.perturbation.noise import reflect
 
-        new: dict[str, Any] = {}
+        new: dict[str, pl.Series] = {}
         if self.jitter:
             x = numbers(self.name, table, self.jitter)
             for j, name in enumerate(self.jitter):

@@ -1,4 +1,4 @@
-"""Random orthogonal masking in blocks: means and covariances stay as they are, values do not."""
+"""Random orthogonal masking in blocks, which keeps means and covariances."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def helmert(size: int) -> Floats:
 
 
 def _rotations(count: int, size: int, p: float, rng: np.random.Generator) -> Floats:
-    r"""Random rotations that move a vector by a share ``p`` of its squared length on average.
+    r"""Random rotations with an expected squared change of ``p`` times the squared length of a vector.
 
     Cayley's transform of a skew-symmetric matrix ``A`` with eigenvalues :math:`\pm i\mu` is a rotation whose trace is
     the sum of :math:`(1-s^2\mu^2)/(1+s^2\mu^2)`; ``s`` is chosen so that the mean of those is :math:`1 - p/2`. That
@@ -76,7 +76,7 @@ def rotate(x: Floats, p: float, rng: np.random.Generator, block: int = 9) -> Flo
         part = x[rows]
         middle = part.mean(axis=1, keepdims=True)
         inner = np.einsum("bi,mbd->mid", basis, part - middle)
-        # The means of the blocks do not move, so the rest moves by b / (b - 1) as much.
+        # The means of the blocks do not move, so the rest moves b / (b - 1) times as much.
         turned = _rotations(len(rows), size - 1, p * size / (size - 1), rng) @ inner
         result[rows] = middle + np.einsum("bi,mid->mbd", basis, turned)
     return result

@@ -6,7 +6,7 @@ import itertools
 import math
 import secrets
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -38,14 +38,12 @@ class DpGeneralise(Formal, Method):
               \varepsilon = \varepsilon_a + \varepsilon_s
 
     Each record is drawn with probability :math:`\beta`; levels are chosen by the exponential mechanism
-    (:math:`\varepsilon_s` = ``search``) on
-    the score :math:`(1 - \text{mean relative level}) \sum_E \max(0, |E| - t)`, :math:`t = k/\beta`, which one
-    person moves by at most 1, or given by ``levels`` at no
-    cost; classes of fewer than :math:`k` sampled records are removed. Every record that is left is true. Only
-    quasi-identifiers are published, because
-    the promise is about all that is published: declare what shall be in it as ``quasi``. All columns become texts.
-    Hierarchies that are made from the data are refused, and a value that its hierarchy does not cover is missing.
-    Each record must be a person.
+    (:math:`\varepsilon_s` = ``search``) on the score
+    :math:`(1 - \text{mean relative level}) \sum_E \max(0, |E| - t)`, :math:`t = k/\beta`, of sensitivity 1, or given
+    by ``levels`` at no cost; classes of fewer than :math:`k` sampled records are removed. Every record that is left is
+    true. Only quasi-identifiers are published, because the guarantee covers all that is published: declare the columns
+    of the release as ``quasi``. All columns become texts. Hierarchies that are made from the data are refused, and a
+    value that its hierarchy does not cover is missing. Each record must be a person.
     References: Li, Qardaji & Su (2012); Bild, Kuhn & Prasser (2018), *SafePub*.
 
     >>> import polars as pl, celosia
@@ -82,12 +80,12 @@ class DpGeneralise(Formal, Method):
         return self.epsilon
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The quasi-identifiers."""
+        """List the quasi-identifiers."""
         return schema.quasi
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Choose levels, draw a sample, remove small classes."""
-        from celosia.methods.private.sampling import share, smallest_k
+        from celosia.methods.private.sampling_bounds import share, smallest_k
 
         quasi = table.schema.need_quasi()
         if table.schema.person is not None:
@@ -99,8 +97,9 @@ class DpGeneralise(Formal, Method):
         k = smallest_k(anonymising, self.delta, beta)
         active = ~table.suppressed_mask()
         matrix = np.column_stack([column.codes for column in columns])
-        levels = self._given(columns) if self.levels else self._choose(columns, matrix[active], k / beta, searching)
-        # Chance from the operating system: a seed that is found out would undo the sampling.
+        chosen = self._given_levels(columns) if self.levels else None
+        levels = chosen or self._choose(columns, matrix[active], k / beta, searching)
+        # Chance from the operating system: an intruder who learns a seed could repeat the sampling.
         drawn = np.random.Generator(np.random.PCG64DXSM(secrets.randbits(128))).random(len(table)) < beta
         drawn &= active
         kept = drawn & (_class_sizes(columns, matrix, levels, drawn) >= k)
@@ -114,7 +113,7 @@ class DpGeneralise(Formal, Method):
         done = done.drop([name for name in done.names if name not in quasi])
         own = tuple(with_declared_kind(column, changed[column.name].dtype) for column in done.schema.columns)
         done = done.with_schema(Schema(own, done.schema.rest))
-        evidence: dict[str, Any] = {
+        evidence: dict[str, object] = {
             "epsilon": self.epsilon,
             "delta": self.delta,
             "neighbours": "add-remove",
@@ -125,7 +124,7 @@ class DpGeneralise(Formal, Method):
         }
         return Outcome(done, evidence)
 
-    def _given(self, columns: list[QuasiColumn]) -> Levels:
+    def _given_levels(self, columns: list[QuasiColumn]) -> Levels:
         names = [column.name for column in columns]
         for name in self.levels:
             if name not in names:
@@ -153,7 +152,7 @@ class DpGeneralise(Formal, Method):
 
 
 def _public_columns(table: Table, names: Sequence[str]) -> list[QuasiColumn]:
-    """Quasi-identifiers as texts with their hierarchies; a value that its hierarchy does not cover is missing."""
+    """Encode quasi-identifiers as texts with their hierarchies; a value outside its hierarchy is missing."""
     columns = []
     for name in names:
         info, hierarchy = table.schema[name], table.schema.hierarchy(name)
@@ -171,7 +170,7 @@ def _public_columns(table: Table, names: Sequence[str]) -> list[QuasiColumn]:
 
 
 def _nodes(heights: list[int], most: int) -> list[Levels]:
-    """All combinations of levels, or so many of them drawn at random; never a choice that looks at the data."""
+    """List all combinations of levels, or ``most`` of them drawn at random, independently of the data."""
     many = math.prod(height + 1 for height in heights)
     if many <= most:
         return list(itertools.product(*(range(height + 1) for height in heights)))
@@ -181,7 +180,7 @@ def _nodes(heights: list[int], most: int) -> list[Levels]:
 
 
 def _keys(columns: list[QuasiColumn], matrix: NDArray[np.int32], levels: Levels) -> NDArray[np.int64]:
-    """The class of each row at these levels, numbered from 0."""
+    """Class of each row at these levels, numbered from 0."""
     chosen = zip(columns, levels, strict=True)
     return number([column.maps[level][matrix[:, j]] for j, (column, level) in enumerate(chosen)])
 

@@ -76,7 +76,7 @@ class DpHistogram(Formal, Method):
     )
 
     def privacy_loss(self) -> float:
-        """All of ``epsilon``."""
+        """Return ``epsilon``."""
         return self.epsilon
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
@@ -91,7 +91,7 @@ class DpHistogram(Formal, Method):
             frame = self._hidden(text_cells(frame, self.columns), noise)
         else:
             frame = self._open(fill_cells(frame, values), noise)
-        evidence: dict[str, Any] = {
+        evidence: dict[str, object] = {
             "epsilon": self.epsilon,
             "delta": self.delta if values is None else 0.0,
             "neighbours": self.neighbours,
@@ -103,7 +103,7 @@ class DpHistogram(Formal, Method):
         return Outcome(cells_table(table, frame.with_columns(pl.col(COUNT).cast(pl.Int64))), evidence)
 
     def noise(self, cells: int | None) -> Noise:
-        """The noise of each cell."""
+        """Distribution of the noise of each cell."""
         from celosia.kernels.budget.neighbours import of_count
         from celosia.kernels.budget.noise import laplace_for
 

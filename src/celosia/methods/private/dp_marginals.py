@@ -37,11 +37,9 @@ class DpMarginals(Formal, Method):
               \varepsilon)
 
     The tables overlap, so their costs add up (sequential composition). Totals and shared columns are estimated
-    from all tables
-    together, weighted by their precision; then each table becomes non-negative and whole with the common total.
-    After that last step shared columns agree up to
-    rounding. All values must be declared, as for ``dp-histogram``. The first table is the result, the others
-    stand beside it.
+    from all tables together, weighted by their precision; then each table becomes non-negative and whole with the
+    common total. After that last step shared columns agree up to rounding. All values must be declared, as for
+    ``dp-histogram``. The first table is the result, the others are in ``outcome.others``.
     References: Barak et al. (2007); Hay et al. (2010).
 
     >>> import polars as pl, celosia
@@ -69,11 +67,11 @@ class DpMarginals(Formal, Method):
     )
 
     def privacy_loss(self) -> float:
-        """All of ``epsilon``."""
+        """Return ``epsilon``."""
         return self.epsilon
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:  # noqa: ARG002
-        """The columns of the tables."""
+        """List the columns of the tables."""
         return tuple(dict.fromkeys(name for columns in self.marginals for name in columns))
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
@@ -122,9 +120,8 @@ def agree(
 ) -> list[NDArray[np.float64]]:
     """Make tables agree on their total and on every column that several of them share.
 
-    Each shared part is averaged with weights of one over its variance, and the difference is spread evenly over
-    the cells behind it. The
-    total first, then columns: an even spread leaves what already agrees as it is.
+    Each shared part is averaged with weights of one over its variance, and the difference is spread evenly over its
+    cells. The total comes first, then the columns: an even spread does not change what already agrees.
 
     >>> a, b = agree([np.array([1.0, 3.0]), np.array([2.0, 4.0])], (("x",), ("x",)), [1.0, 1.0])
     >>> a.tolist(), b.tolist()
@@ -133,16 +130,16 @@ def agree(
     current = [array.copy() for array in arrays]
     shared: list[str | None] = [None, *dict.fromkeys(name for columns in marginals for name in columns)]
     for name in shared:
-        having = [i for i, columns in enumerate(marginals) if name is None or name in columns]
-        if len(having) < 2:
+        tables = [i for i, columns in enumerate(marginals) if name is None or name in columns]
+        if len(tables) < 2:
             continue
         parts, weights = [], []
-        for i in having:
+        for i in tables:
             axes = tuple(j for j, column in enumerate(marginals[i]) if column != name)
             parts.append(current[i].sum(axis=axes))
             weights.append(parts[-1].size / (variances[i] * current[i].size))
         target = np.average(np.stack(parts), axis=0, weights=weights)
-        for i, part in zip(having, parts, strict=True):
+        for i, part in zip(tables, parts, strict=True):
             change = (target - part) * (part.size / current[i].size)
             shape = [n if column == name else 1 for n, column in zip(current[i].shape, marginals[i], strict=True)]
             current[i] = current[i] + (change if name is None else change.reshape(shape))

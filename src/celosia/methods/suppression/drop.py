@@ -33,7 +33,7 @@ class Drop(PublishesEvidence, RowWise, Method):
     examples: ClassVar = ({}, {"columns": ["x"]})
 
     def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
-        """Each record by itself."""
+        """Return the method itself: columns do not depend on records."""
         return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002

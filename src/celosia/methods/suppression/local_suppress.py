@@ -1,10 +1,10 @@
-"""Local suppression: blank single cells until every record has company."""
+"""Local suppression: blank single cells until every record has enough matches."""
 
 from __future__ import annotations
 
 import itertools
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -38,7 +38,7 @@ class LocalSuppress(Method):
     last is the reading of most tools and a weak one: an intruder who knows the people of the file finds far
     fewer candidates than f. Its literal optimum is absurd (a few nearly empty records would "protect"
     everybody), so only records that lack matches lose cells, each one of the cheapest sets that would be
-    enough for it alone. Of large classes at most the surplus over k is touched.
+    enough for it alone. At most the surplus over k of a large class loses cells.
 
     ``subsets`` asks for k on parts of the quasi-identifier only: a list of column lists, or a number m for
     all subsets of m columns. ``within`` compares records inside each stratum. ``linked`` columns are blanked
@@ -46,7 +46,7 @@ class LocalSuppress(Method):
     with ``budget_seconds`` an integer program (HiGHS) is solved in that time: its optimum is taken when it is
     proven, otherwise the evidence has the proven lower bound.
 
-    Where a person owns several rows, k counts persons; a lower bound is then not proven. Fails with
+    Where a person has several rows, k counts persons; a lower bound is then not proven. Fails with
     RequirementError when there are fewer than k records or persons. References: Templ, Kowarik & Meindl (2015);
     Meyerson & Williams (2004).
 
@@ -92,7 +92,7 @@ class LocalSuppress(Method):
         return self
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The quasi-identifiers outside ``within``."""
+        """List the quasi-identifiers other than ``within``."""
         return tuple(name for name in schema.quasi if name != self.within)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
@@ -108,19 +108,22 @@ class LocalSuppress(Method):
         reading = self.missing or table.schema.reading().value
         codes = np.column_stack([coded[name][0] for name in names])[kept]
         strata = None if self.within is None else table.codes(self.within)[0][kept] + 1  # 0: no stratum known
-        persons = _owners(table, kept)
+        persons = _persons(table, kept)
         k, lack, sampling = self._goal(table, kept, strata, persons)
+        for name in self.importance:
+            if name not in names:
+                raise UnknownName.of("quasi-identifier", name, names)
         search = partial(
             blank_cells,
             k=k,
             reading=reading,
-            weights=[self.importance.get(name, 1.0) for name in self._checked(names)],
+            weights=[self.importance.get(name, 1.0) for name in names],
             blocks=self._blocks(table, names),
             subsets=self._subsets(names),
         )
         if persons is None:
             result = search(codes, fixed=strata, lack=lack, sampling=sampling, seconds=self.budget_seconds)
-        else:  # each stratum has owners of its own
+        else:  # each stratum has persons of its own
             parts = [np.arange(len(codes))] if strata is None else [np.flatnonzero(strata == s) for s in set(strata)]
             seconds = None if self.budget_seconds is None else self.budget_seconds / max(1, len(parts))
             result = concatenate(parts, [search(codes[rows], persons=persons[rows], seconds=seconds) for rows in parts])
@@ -138,7 +141,7 @@ class LocalSuppress(Method):
         schema = done.schema
         for name in names:
             schema = schema.change(name, missing=Missing(reading))
-        evidence: dict[str, Any] = {
+        evidence: dict[str, object] = {
             "missing": reading,
             "cells": int(result.cells.sum()),
             "records": int(result.cells.any(axis=1).sum()),
@@ -156,7 +159,7 @@ class LocalSuppress(Method):
         strata: NDArray[np.int32] | None,
         persons: NDArray[np.int32] | None,
     ) -> tuple[int, Lack | None, NDArray[np.float64] | None]:
-        """The frequency that is surely enough, the test of a risk, and sampling weights."""
+        """Return the frequency to reach and, for a risk, the function of missing matches and the sampling weights."""
         n = int(kept.sum())
         lack, sampling = None, None
         if self.k is not None:
@@ -170,9 +173,9 @@ class LocalSuppress(Method):
                 raise DataError("local-suppress: sampling weights must be positive numbers.")
             k, lack = _risk_goal(float(self.risk or 0.0), float(sampling.min(initial=np.inf)), n)
         stratum = np.zeros(n, np.int64) if strata is None else strata
-        owner = np.arange(n) if persons is None else persons
-        there = np.unique(np.column_stack([stratum, owner]), axis=0)[:, 0]
-        smallest = int(np.unique(there, return_counts=True)[1].min(initial=n))
+        person = np.arange(n) if persons is None else persons
+        of_person = np.unique(np.column_stack([stratum, person]), axis=0)[:, 0]
+        smallest = int(np.unique(of_person, return_counts=True)[1].min(initial=n))
         if n and k > smallest:
             where = "the table" if strata is None else f"the smallest stratum of {self.within!r}"
             raise RequirementError(
@@ -180,12 +183,6 @@ class LocalSuppress(Method):
                 f"but {where} has {smallest}. At most {smallest} can be reached."
             )
         return k, lack, sampling
-
-    def _checked(self, names: Sequence[str]) -> Sequence[str]:
-        for name in self.importance:
-            if name not in names:
-                raise UnknownName.of("quasi-identifier", name, names)
-        return names
 
     def _blocks(self, table: Table, names: Sequence[str]) -> list[list[int]]:
         """Positions of the quasi-identifiers that are blanked together."""
@@ -217,8 +214,8 @@ class LocalSuppress(Method):
         return [tuple(names.index(name) for name in subset) for subset in self.subsets if subset]
 
 
-def _owners(table: Table, kept: NDArray[np.bool_]) -> NDArray[np.int32] | None:
-    """The person of each record that takes part; None where nobody owns two."""
+def _persons(table: Table, kept: NDArray[np.bool_]) -> NDArray[np.int32] | None:
+    """Person of each record that takes part; None where no person has two records."""
     persons = table.persons()
     if persons is None or len(np.unique(persons[kept])) == kept.sum():
         return None
@@ -226,8 +223,7 @@ def _owners(table: Table, kept: NDArray[np.bool_]) -> NDArray[np.int32] | None:
 
 
 def _risk_goal(limit: float, least: float, n: int) -> tuple[int, Lack]:
-    """A frequency that surely keeps the individual risk below the limit, and how many matches each pattern is
-    short of.
+    """Return a frequency that keeps every individual risk below the limit, and a function of missing matches.
 
     ``least`` is the smallest sampling weight: every further match adds at least so much to the population
     frequency.

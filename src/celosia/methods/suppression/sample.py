@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Sample(Method):
-    """Keep a random part of the records, so that nobody knows who is in the file.
+    """Keep a random part of the records, so that an intruder does not know whether a person is in the file.
 
     ``share`` keeps each unit with that probability, exactly that share of each stratum with ``within``; ``size`` keeps
     exactly that many. Where a person column is declared persons are the units, with all their rows, and ``size`` and
@@ -54,7 +54,7 @@ class Sample(Method):
         return self
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The weight."""
+        """List the weight column, if it is divided."""
         return (schema.weight,) if schema.weight is not None and self.reweigh else ()
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
@@ -66,9 +66,9 @@ class Sample(Method):
         )
         kept = table.take(table.ids()[mask])
         weight = table.schema.weight
-        evidence: dict[str, Any] = {"kept": int(mask.sum()), "of": len(table)}
+        evidence: dict[str, object] = {"kept": int(mask.sum()), "of": len(table)}
         if weight is not None and self.reweigh and mask.any():
-            # times, not divided by: Polars divides by a number as it multiplies by its inverse, to another last bit
+            # Polars multiplies by the inverse where other engines divide, which differs in the last bit: multiply
             kept = kept.with_columns({weight: nw.col(weight).cast(nw.Float64) * (1 / chance)})
             evidence["weights divided by"] = chance
         return Outcome(kept, evidence)

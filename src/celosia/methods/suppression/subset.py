@@ -27,8 +27,8 @@ class Subset(Method):
     A random choice is of persons, each with all rows, where a person column is declared. A condition and a second file
     choose rows.
 
-    The table that came in is the population of the subset. It is handed on as the table ``population`` (in
-    ``outcome.aside``, never published), which k-map and delta-presence take as theirs.
+    The input table is the population of the subset. It becomes the table ``population`` (in
+    ``outcome.aside``, never published), which k-map and delta-presence use.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 55, 80]}), celosia.Schema.of(quasi=["age"]))
@@ -59,7 +59,7 @@ class Subset(Method):
         if self.where is not None:
             mask = records_where(population, self.where, self.name)
         elif self.matching is not None:
-            mask = self._matched(population)
+            mask = self._matching_records(population)
         else:
             mask, _ = draw_records(
                 population, stream, self.name, share=self.share, size=self.size, by=None, within=None
@@ -70,8 +70,8 @@ class Subset(Method):
         evidence = {"kept": int(mask.sum()), "of": len(population)}
         return Outcome(kept, evidence, aside={"population": population})
 
-    def _matched(self, table: Table) -> NDArray[np.bool_]:
-        """Which records the second table has, compared on the columns; missing equals missing."""
+    def _matching_records(self, table: Table) -> NDArray[np.bool_]:
+        """Mask of the records that the second table has, compared on the columns; missing equals missing."""
         import polars as pl
 
         from celosia.hierarchy import texts

@@ -14,6 +14,7 @@ from celosia.parts import Columns, Method, PersonUnit, RecordByRecord, refuse_re
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     from celosia.streams import Stream
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class SuppressCells(RecordByRecord, Method):
-    """Blank the cells of some columns where a rule says so.
+    """Blank the cells of some columns that meet a rule.
 
-    ``where`` is a condition as in SQL; ``fewer_than`` names values that occur in fewer records (persons, when a person
-    column is declared). With both, a cell is blanked when both say so. Cells become missing, or ``*`` with ``star``,
-    which turns numbers into text.
+    ``where`` is a condition as in SQL; ``fewer_than`` selects values that occur in fewer records (persons, when a
+    person column is declared). With both, a cell is blanked when it meets both. Cells become missing, or ``*`` with
+    ``star``, which turns numbers into text.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"job": ["nurse", "nurse", "bishop"], "age": [30, 90, 40]}))
@@ -50,7 +51,7 @@ class SuppressCells(RecordByRecord, Method):
         return self
 
     def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002
-        """Each record by itself, unless values are counted."""
+        """Return the method itself, unless values are counted."""
         if self.fewer_than is not None:
             raise refuse_replay(self)
         return self
@@ -61,12 +62,12 @@ class SuppressCells(RecordByRecord, Method):
         if self.where is not None:
             here = records_where(table, self.where, self.name)
         masks = {name: here & self._rare(table, name) & _not_suppressed(table, name) for name in self.columns}
-        changed = table.replace({name: self._blanked(table, name, mask) for name, mask in masks.items()})
+        changed = table.replace({name: self._blank(table, name, mask) for name, mask in masks.items()})
         filled = {name: mask & table.column(name).is_not_null().to_numpy() for name, mask in masks.items()}
         return Outcome(changed, {"suppressed": {name: int(mask.sum()) for name, mask in filled.items()}})
 
     def _rare(self, table: Table, name: str) -> NDArray[np.bool_]:
-        """Which records have a value that too few have."""
+        """Mask of the records with a value that too few have."""
         import polars as pl
 
         if self.fewer_than is None:
@@ -78,7 +79,7 @@ class SuppressCells(RecordByRecord, Method):
         rare: NDArray[np.bool_] = (counted["unit"] < self.fewer_than).to_numpy()
         return rare
 
-    def _blanked(self, table: Table, name: str, mask: NDArray[np.bool_]) -> Any:
+    def _blank(self, table: Table, name: str, mask: NDArray[np.bool_]) -> pl.Series:
         import polars as pl
 
         from celosia.hierarchy import texts

@@ -25,8 +25,8 @@ class SuppressRecords(_SuppressingMethod):
     """Suppress the records of every class that violates a requirement.
 
     A suppressed record keeps its row, with ``*`` in the quasi-identifiers; it counts as full loss. Suppressed records
-    that do not meet the requirements as a class lose their sensitive cells too. Where all are suppressed nothing tells
-    them apart: they are one class, which must meet the requirements. Those that judge the file as a whole are not met
+    that do not meet the requirements as a class lose their sensitive cells too. Where all are suppressed they are
+    indistinguishable: one class, which must meet the requirements. Requirements on the file as a whole are not met
     by leaving out classes one by one and are refused.
 
     >>> import polars as pl, celosia
@@ -45,17 +45,17 @@ class SuppressRecords(_SuppressingMethod):
     examples: ClassVar = ({"require": ["k-anonymity(k=2)"]}, {"require": ["k-anonymity(k=2)"], "drop": True})
 
     def needs_memory(self, schema: Schema) -> bool:
-        """Classes are enough, unless a population is counted, records are compared, or a missing value may be any."""
+        """Return whether counts of classes are not enough: for a population, or where a missing value matches any."""
         needed = any(model.needs_memory(schema) or population_table(model) is not None for model in self.require)
         return needed or schema.reading() != Missing.CATEGORY
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
-        """Suppress what violates, until nothing does."""
+        """Suppress the violating records until none is left."""
         if table.memory() is None and not self.needs_memory(table.schema):
             return self._by_class(table)
         current = table
         total, before = np.zeros(len(table), dtype=np.bool_), table.suppressed_mask()
-        while (mask := self._violating(current) & ~total & ~before).any():
+        while (mask := self._violating_records(current) & ~total & ~before).any():
             total |= mask
             current = table.suppress(total, blank=table.schema.sensitive if self.blank else ())
             if (
@@ -70,14 +70,14 @@ class SuppressRecords(_SuppressingMethod):
         return Outcome(current, {"suppressed": int(total.sum()), "share": float(total.mean()) if len(total) else 0.0})
 
     def _by_class(self, table: Table) -> Outcome:
-        """The same in the engine, which is given the classes that violate."""
+        """Suppress the violating classes in the engine, without records in memory."""
         import polars as pl
 
         for model in self.require:
             self._check(model, table)
         classes = table.classes.histogram
         bad = np.zeros(len(classes), dtype=np.bool_)
-        for model in self.require:  # a class is judged by its own records and the input: the others do not matter
+        for model in self.require:  # the verdict on a class does not depend on the other classes
             cells, counts = table.keyed_counts(model.counted_columns())
             assert cells.equals(classes.cells)
             bad |= ~model.judge(counts)
@@ -92,7 +92,7 @@ class SuppressRecords(_SuppressingMethod):
         return Outcome(current, {"suppressed": lost, "share": lost / max(1, len(table))})
 
     def _check_all(self, table: Table) -> None:
-        """Refuse where not even records that nothing tells apart meet a requirement."""
+        """Raise when a table of suppressed records only, which is one class, violates a requirement."""
         for model in self.require:
             value, holds = model.verdict(table)
             if not holds:
@@ -101,7 +101,7 @@ class SuppressRecords(_SuppressingMethod):
                     f"the value {value:g}. Ask for that, or drop the records (drop = true) in every step."
                 )
 
-    def _violating(self, table: Table) -> NDArray[np.bool_]:
+    def _violating_records(self, table: Table) -> NDArray[np.bool_]:
         for model in self.require:
             self._check(model, table)
         violating: NDArray[np.bool_] = np.logical_or.reduce([model.failing_records(table) for model in self.require])

@@ -37,7 +37,7 @@ class Pram(Method):
 
     .. math:: P(\tilde x = j \mid x = i) = R_{ij}, \qquad p^T R = p^T, \qquad R_{ii} \ge \delta
 
-    Without a ``matrix`` a category is kept or drawn anew from the margin, and ``diagonal`` is exactly the smallest
+    Without a ``matrix`` a category is kept or redrawn from the margin, and ``diagonal`` is exactly the smallest
     probability of staying. A given matrix is made invariant (unless ``invariant = false``) and mixed with the identity
     until its diagonal is at least ``diagonal``. Each stratum of ``within`` has its own matrix over the categories
     that occur there. A column that is the same within households changes once per household; missing values stay.
@@ -81,15 +81,15 @@ class Pram(Method):
         return self
 
     def needs_memory(self, schema: Schema) -> bool:
-        """Conditions and members of a household are checked over all records."""
+        """Return whether conditions or members of a household must be checked over all records."""
         return bool(self.impossible) or schema.household is not None
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Draw the new categories."""
-        given = None if self.matrix is None else _given(self.matrix)
+        given = None if self.matrix is None else _read_matrix(self.matrix)
         if table.memory() is None and not self.needs_memory(table.schema):
-            return self._streamed(table, stream, given)
-        drawn: dict[str, pl.Series] = {}
+            return self._apply_in_batches(table, stream, given)
+        columns: dict[str, pl.Series] = {}
         changed: dict[str, int] = {}
         matrices: dict[str, list[dict[str, Any]]] = {}
         for name in self.columns:
@@ -104,13 +104,13 @@ class Pram(Method):
                 counts = np.bincount(codes[rows][codes[rows] >= 0], minlength=len(values))
                 if not counts.any():
                     continue
-                moves = self._moves(counts, values, given)
-                new[rows] = moves.drawn(codes[rows], uniform[rows])
+                transition = self._transition(counts, values, given)
+                new[rows] = transition.redraw(codes[rows], uniform[rows])
                 first = int(unit.first[rows[0]])
-                matrices[name].append(moves.entry({w: str(table.column(w)[first]) for w in self.within}))
+                matrices[name].append(transition.entry({w: str(table.column(w)[first]) for w in self.within}))
             changed[name] = int(unit.expand(new != codes).sum())
-            drawn[name] = _labelled(table.column(name), values, unit.expand(new))
-        done = table.replace(drawn)
+            columns[name] = _decode(table.column(name), values, unit.expand(new))
+        done = table.replace(columns)
         outcome = self._outcome(done, changed, matrices)
         if not self.impossible:
             return outcome
@@ -119,8 +119,8 @@ class Pram(Method):
         again = {name: int(table.column(name).ne_missing(done.column(name)).sum()) for name in self.columns}
         return Outcome(done, {**outcome.evidence, "kept": int(wrong.sum()), "changed": again}, outcome.private)
 
-    def _streamed(self, table: Table, stream: Stream, given: tuple[list[str], Floats] | None) -> Outcome:
-        """The same in the engine: matrices from counts, draws batch by batch."""
+    def _apply_in_batches(self, table: Table, stream: Stream, given: tuple[list[str], Floats] | None) -> Outcome:
+        """Compute the matrices from counts and draw batch by batch, without the table in memory."""
         import polars as pl
 
         done = table.identified()
@@ -130,7 +130,7 @@ class Pram(Method):
             counted = table.count([*self.within, name], rows_only=True)
             column = counted.column(name)
             _refuse_many(name, column.present)
-            moves: list[_Moves] = []
+            transitions: list[_Transition] = []
             matrices[name] = []
             stratum = np.full(len(counted), -1, dtype=np.int64)
             within = [counted.column(w).masked for w in self.within]
@@ -140,28 +140,29 @@ class Pram(Method):
                 counts = np.bincount(own[own >= 0], counted.rows[rows][own >= 0], minlength=len(column.present))
                 if not counts.any():
                     continue
-                stratum[rows] = len(moves)
-                moves.append(self._moves(counts.astype(np.int64), column.present, given))
+                stratum[rows] = len(transitions)
+                transitions.append(self._transition(counts.astype(np.int64), column.present, given))
                 cells = counted.cells[int(rows[0])]
-                matrices[name].append(moves[-1].entry({w: str(cells[w][0]) for w in self.within}))
+                matrices[name].append(transitions[-1].entry({w: str(cells[w][0]) for w in self.within}))
             place = counted.cells.with_columns(pl.Series(_STRATUM, stratum), pl.Series(_CODE, column.masked))
             own_stream = stream.child(name).with_digest()
-            draws = _Draws(name, place, column.present, tuple(moves), own_stream)
+            draws = _Draws(name, place, column.present, tuple(transitions), own_stream)
             before = done
             done = done.batched(name, draws, further=self.within)
-            changed[name] = _differing(before, draws, self.within)
+            changed[name] = _count_changed(before, draws, self.within)
         return self._outcome(done, changed, matrices)
 
     def _outcome(self, done: Table, changed: dict[str, int], matrices: dict[str, list[dict[str, Any]]]) -> Outcome:
-        evidence: dict[str, Any] = {"changed": changed}
         if self.within:
-            return Outcome(done, evidence, {"matrices": matrices})
-        return Outcome(done, {**evidence, "matrices": matrices})
+            return Outcome(done, {"changed": changed}, {"matrices": matrices})
+        return Outcome(done, {"changed": changed, "matrices": matrices})
 
-    def _moves(self, counts: NDArray[np.int64], values: pl.Series, given: tuple[list[str], Floats] | None) -> _Moves:
+    def _transition(
+        self, counts: NDArray[np.int64], values: pl.Series, given: tuple[list[str], Floats] | None
+    ) -> _Transition:
         here = np.flatnonzero(counts)
         labels = [str(values[int(code)]) for code in here]
-        return _Moves(here, labels, self._matrix(counts[here].astype(np.float64), labels, given), len(values))
+        return _Transition(here, labels, self._matrix(counts[here].astype(np.float64), labels, given), len(values))
 
     def _matrix(self, counts: Floats, labels: list[str], given: tuple[list[str], Floats] | None) -> Floats:
         from celosia.kernels.perturbation.transition import invariant, raise_diagonal, toward_margin
@@ -182,7 +183,7 @@ class Pram(Method):
         return raise_diagonal(matrix, self.diagonal)
 
     def _restore(self, table: Table, done: Table, wrong: NDArray[np.bool_]) -> Table:
-        """Give records their old categories; whole households where the column is a household's."""
+        """Restore the old categories of records, of whole households in columns of households."""
         back = {}
         for name in self.columns:
             unit = units(self.name, table, [name])
@@ -194,8 +195,8 @@ class Pram(Method):
         return self._restore(table, restored, wrong | again) if again.any() else restored
 
 
-def _given(source: Any) -> tuple[list[str], Floats]:
-    """Categories and numbers of a transition matrix that is given as a table."""
+def _read_matrix(source: object) -> tuple[list[str], Floats]:
+    """Read a transition matrix from a table: categories and probabilities."""
     from celosia.kernels.perturbation.transition import check
 
     frame = open_source(source).polars()
@@ -210,7 +211,7 @@ def _given(source: Any) -> tuple[list[str], Floats]:
 
 
 @dataclass(frozen=True)
-class _Moves:
+class _Transition:
     """The transition matrix of a stratum, over the categories that occur in it."""
 
     here: NDArray[np.int64]
@@ -218,8 +219,8 @@ class _Moves:
     matrix: Floats
     width: int
 
-    def drawn(self, codes: NDArray[np.int64], uniform: Floats) -> NDArray[np.int64]:
-        """New categories; -1, which is missing, stays."""
+    def redraw(self, codes: NDArray[np.int64], uniform: Floats) -> NDArray[np.int64]:
+        """Draw new categories; -1, which is missing, stays."""
         from celosia.kernels.neighbours.transition import transit
 
         local = np.full(self.width + 1, -1, dtype=np.int64)  # the last entry serves -1
@@ -227,29 +228,29 @@ class _Moves:
         new: NDArray[np.int64] = np.append(self.here, -1)[transit(local[codes], self.matrix, uniform)]
         return new
 
-    def entry(self, stratum: dict[str, str]) -> dict[str, Any]:
-        """What the evidence says of it."""
-        facts: dict[str, Any] = {"categories": self.labels, "matrix": self.matrix.tolist()}
+    def entry(self, stratum: dict[str, str]) -> dict[str, object]:
+        """Evidence of the matrix, with the values that define the stratum."""
+        facts = {"categories": self.labels, "matrix": self.matrix.tolist()}
         return {**facts, "stratum": stratum} if stratum else facts
 
 
 @dataclass(frozen=True)
 class _Draws:
-    """The new categories of a column, record by record, in whatever process."""
+    """Picklable function that draws new categories of a column for a batch of records."""
 
     name: str
     place: pl.DataFrame
-    """For each combination of the strata's columns and the category: the number of the stratum, and the code."""
+    """The number of the stratum and the code for each combination of the columns of strata and the category."""
     values: pl.Series
-    moves: tuple[_Moves, ...]
+    transitions: tuple[_Transition, ...]
     stream: Stream
 
     def __call__(self, batch: pl.DataFrame) -> pl.Series:
         _, new = self.codes(batch)
-        return _labelled(batch[self.name], self.values, new)
+        return _decode(batch[self.name], self.values, new)
 
     def codes(self, batch: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The categories of a batch before and after."""
+        """Return the categories of a batch before and after."""
         keys = [column for column in self.place.columns if column not in {_STRATUM, _CODE}]
         places = self.place.cast({key: batch.schema[key] for key in keys})
         joined = batch.join(places, on=keys, how="left", nulls_equal=True, maintain_order="left")
@@ -257,14 +258,14 @@ class _Draws:
         stratum = joined[_STRATUM].to_numpy()
         uniform = self.stream.uniform(batch[RECORD].to_numpy())
         new = codes.copy()
-        for number, moves in enumerate(self.moves):
+        for number, transition in enumerate(self.transitions):
             rows = np.flatnonzero(stratum == number)
-            new[rows] = moves.drawn(codes[rows], uniform[rows])
+            new[rows] = transition.redraw(codes[rows], uniform[rows])
         return codes, new
 
 
-def _differing(table: Table, draws: _Draws, within: Sequence[str]) -> int:
-    """How many records get another category."""
+def _count_changed(table: Table, draws: _Draws, within: Sequence[str]) -> int:
+    """Count the records that get another category."""
     names = list(dict.fromkeys([RECORD, draws.name, *within]))
     total = 0
     for batch in table.batches(names):
@@ -274,7 +275,7 @@ def _differing(table: Table, draws: _Draws, within: Sequence[str]) -> int:
 
 
 def _by_label(label: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """The positions of each label, in the order of the labels."""
+    """List the positions of each label, in the order of the labels."""
     order = np.argsort(label, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(label) else []
 
@@ -286,8 +287,8 @@ def _refuse_many(name: str, values: pl.Series) -> None:
         )
 
 
-def _labelled(old: pl.Series, values: pl.Series, codes: NDArray[np.int64]) -> pl.Series:
-    """Codes back to values, in the type of the old column."""
+def _decode(old: pl.Series, values: pl.Series, codes: NDArray[np.int64]) -> pl.Series:
+    """Decode codes to values, in the type of the old column."""
     import polars as pl
 
     picked = pl.Series(old.name, codes.astype(np.int32))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RandomisedResponse(Formal, Method):
-    r"""Tell the truth with probability ``q`` and else any of the K categories at random (local differential privacy).
+    r"""Report the true category with probability ``q``, else one of the K at random (local differential privacy).
 
     .. math:: P(\tilde x = j \mid x = i) = q\,[i = j] + \frac{1-q}{K}, \qquad
               \varepsilon = \ln\Bigl(1 + \frac{qK}{1-q}\Bigr)
@@ -65,7 +65,7 @@ class RandomisedResponse(Formal, Method):
     )
 
     @model_validator(mode="after")
-    def _declared(self) -> RandomisedResponse:
+    def _check_declared(self) -> RandomisedResponse:
         if (self.q is None) == (self.epsilon is None):
             raise ParameterError("randomised-response: give q or epsilon, one of the two.")
         for name in self.columns:
@@ -80,8 +80,8 @@ class RandomisedResponse(Formal, Method):
         """Randomise, by the operating system's generator."""
         from celosia.kernels.perturbation.response import epsilon
 
-        new: dict[str, Any] = {}
-        facts: dict[str, Any] = {}
+        new: dict[str, pl.Series] = {}
+        facts: dict[str, object] = {}
         total = 0.0
         for name in self.columns:
             domain = self._declared_domain(name)
@@ -90,8 +90,8 @@ class RandomisedResponse(Formal, Method):
             total += spent
             facts[name] = {"q": q, "categories": domain.size, "epsilon": spent}
             codes = domain.codes(table.column(name))
-            unit = self._answering(table, name)
-            new[name] = domain.series.gather(_drawn(codes[unit.first], domain.size, q)[unit.member])
+            unit = self._respondents(table, name)
+            new[name] = domain.series.gather(_randomise(codes[unit.first], domain.size, q)[unit.member])
         done = table.replace(new)
         for name in self.columns:
             done = done.with_schema(
@@ -100,7 +100,7 @@ class RandomisedResponse(Formal, Method):
         return Outcome(done, {"epsilon": total, "rows per person": self.rows_per_person, "columns": facts})
 
     def privacy_loss(self) -> float | None:
-        """The sum over the columns."""
+        """Return the sum over the columns."""
         from celosia.kernels.perturbation.response import epsilon
 
         if self.epsilon is not None:
@@ -110,8 +110,8 @@ class RandomisedResponse(Formal, Method):
         sizes = (self._declared_domain(name).size for name in self.columns)
         return self.rows_per_person * sum(epsilon(self.q, size) for size in sizes)
 
-    def _answering(self, table: Table, name: str) -> Units:
-        """Who answers: households, persons (at most ``rows_per_person`` times) or records."""
+    def _respondents(self, table: Table, name: str) -> Units:
+        """Units with one answer each: households, persons (``rows_per_person`` answers) or records."""
         schema = table.schema
         if name in self.household and schema.household is not None:
             return _groups(table, schema.household, 1)
@@ -141,9 +141,9 @@ class RandomisedResponse(Formal, Method):
 
 
 def _groups(table: Table, column: str, answers: int) -> Units:
-    """Rows that show one answer: those of a person in turn, so many answers each; rows without an id are one person."""
+    """Deal the rows of each person out to ``answers`` units; rows without an id are those of one person."""
     names = canonical_texts(table.column(column))
-    who = names.rank("dense").fill_null(0).cast(_int()).to_numpy()
+    who = names.rank("dense").fill_null(0).to_numpy().astype(np.int64)
     order = np.argsort(who, kind="stable")
     turn = np.empty(len(who), dtype=np.int64)
     turn[order] = np.arange(len(who)) - np.searchsorted(who[order], who[order], side="left")
@@ -157,13 +157,7 @@ def _uniform(n: int) -> NDArray[np.float64]:
     return np.asarray((words >> np.uint64(11)) * 2.0**-53, dtype=np.float64)
 
 
-def _drawn(codes: NDArray[np.int64], size: int, q: float) -> NDArray[np.int64]:
-    """Answers by their codes; whoever has none of the categories (-1) answers at random."""
+def _randomise(codes: NDArray[np.int64], size: int, q: float) -> NDArray[np.int64]:
+    """Randomise codes of categories; a value outside the categories (-1) becomes a random one."""
     other = (_uniform(len(codes)) * size).astype(np.int64)
     return np.where((_uniform(len(codes)) < q) & (codes >= 0), codes, other)
-
-
-def _int() -> Any:
-    import polars as pl
-
-    return pl.Int64

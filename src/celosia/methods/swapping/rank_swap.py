@@ -1,8 +1,8 @@
-"""Rank swapping: values change places with values of near rank."""
+"""Rank swapping: exchange values with values of near rank."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -44,7 +44,7 @@ class RankSwap(Method):
     - ``step = "buckets"``: ranks are cut into buckets of half the window and the partner is sought in the own bucket or
       a later one, each half as likely as the one before it (p-buckets). Again some values move farther.
 
-    A published window undoes much of the protection: whoever knows it intersects the windows of several columns
+    A published window undoes much of the protection: an intruder who knows it intersects the windows of several columns
     (:class:`~celosia.risk.RankIntersection`). The last two kinds of step resist that far better at the same loss.
 
     ``impossible`` names combinations that must not arise; exchanges that create one are undone. Fails for
@@ -95,7 +95,7 @@ class RankSwap(Method):
         moved = {
             name: int((partner != np.arange(len(partner))).sum()) for names, _, partner in partners for name in names
         }
-        evidence: dict[str, Any] = {"moved": moved, "window": windows}
+        evidence: dict[str, object] = {"moved": moved, "window": windows}
         if self.impossible:
             evidence["undone"] = undone
         return Outcome(done, evidence)
@@ -137,7 +137,7 @@ class RankSwap(Method):
         return partner, used
 
     def _pairs(self, keys: Floats, window: float, rng: np.random.Generator) -> Ints:
-        """For each record the record it changes places with."""
+        """Return for each record its partner in the exchange."""
         from celosia.kernels.neighbours.swap import pairs, pairs_buckets, pairs_jointly, pairs_normal
 
         n = len(keys)
@@ -157,7 +157,7 @@ class RankSwap(Method):
         return np.asarray(pairs_jointly(ranks, order, reach, rng))
 
     def _widest(self, x: Floats, stream: Stream) -> float:
-        """The widest window that keeps the correlation, by halving; correlations come from the exchange itself."""
+        """Find the widest window that keeps the correlation, by bisection with trial exchanges."""
         low, high = 0.0, self.window
         if self._keeps(x, high, stream):
             return high
@@ -177,7 +177,7 @@ class RankSwap(Method):
         return True
 
     def _possible(self, table: Table, partners: list[tuple[tuple[str, ...], Units, Ints]]) -> tuple[Table, int]:
-        """The table after the exchanges, those that create an impossible record undone; and how many were."""
+        """Exchange the values, undo exchanges that create an impossible record, and count these."""
         undone = 0
         while True:
             done = table.replace(
@@ -198,7 +198,7 @@ class RankSwap(Method):
 
 
 def _order(x: Floats) -> Ints:
-    """Sorted order, ties by record; without ties the plain sort, which is several times faster than the stable one."""
+    """Order by value, ties by record; the stable sort, several times slower, is used only where there are ties."""
     order = np.argsort(x)
     ordered = x[order]
     return np.argsort(x, kind="stable") if (ordered[1:] == ordered[:-1]).any() else order

@@ -1,9 +1,9 @@
-"""Targeted record swapping: households that stand out change places across areas."""
+"""Targeted record swapping: exchange the areas of households that stand out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -39,10 +39,10 @@ class RecordSwap(Method):
     household of one.
 
     All other columns stay, so every table without geography is exact, and so are counts by area of households that
-    agree on ``similar``. It protects by doubt: who knows how many households moved can weigh each one, so ``rate`` and
-    the numbers of swaps go to the private record only. Exchanges that create an ``impossible`` combination are undone.
-    Fails when areas differ within a household. References: Shlomo, Tudor & Groom (2010); the method of the European
-    census.
+    agree on ``similar``. It protects by doubt: an intruder who knows how many households moved knows how likely each
+    one did, so ``rate`` and the numbers of swaps go to the private record only. Exchanges that create an
+    ``impossible`` combination are undone. Fails when areas differ within a household. References: Shlomo, Tudor &
+    Groom (2010); the method of the European census.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"area": ["N", "N", "N", "S", "S", "S"], "job": ["x", "x", "y", "x", "y", "y"]})
@@ -75,7 +75,7 @@ class RecordSwap(Method):
     )
 
     @model_validator(mode="after")
-    def _apart(self) -> RecordSwap:
+    def _check_columns(self) -> RecordSwap:
         both = [name for name in (*self.risk, *self.similar) if name in self.geography]
         if both:
             raise ParameterError(f"record-swap: column {both[0]!r} is an area; it cannot be a risk or similar column.")
@@ -84,26 +84,28 @@ class RecordSwap(Method):
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Exchange the areas."""
         unit = self._households(table)
-        areas = [_joined(table, self.geography[: h + 1], unit.first) for h in range(len(self.geography))]
+        areas = [_codes_of(table, self.geography[: h + 1], unit.first) for h in range(len(self.geography))]
         risk = self.risk or tuple(name for name in table.schema.need_quasi() if name not in self.geography)
         profiles = self._profiles(table, unit)
         partner = np.full(len(unit), -1, np.int64)
         rng = stream.rng()
-        private: dict[str, Any] = {"at_risk": {}, "without_partner": {}}
+        at_risk: dict[str, int] = {}
+        without_partner: dict[str, int] = {}
         for h, name in enumerate(self.geography):
-            exposed = self._exposed(table, unit, areas[h], risk)
+            exposed = self._households_at_risk(table, unit, areas[h], risk)
             upper = areas[h - 1] if h else np.zeros(len(unit), np.int64)
-            private["at_risk"][name] = len(exposed)
-            private["without_partner"][name] = self._match(exposed, upper, areas[h], profiles, partner, rng)
+            at_risk[name] = len(exposed)
+            without_partner[name] = self._match(exposed, upper, areas[h], profiles, partner, rng)
         if self.rate:
             upper = areas[-2] if len(areas) > 1 else np.zeros(len(unit), np.int64)
             moved = -1
             while moved < int((partner >= 0).sum()):  # until every area has its share, or no partners are left
                 moved = int((partner >= 0).sum())
-                self._match(self._drawn(areas[-1], partner, rng), upper, areas[-1], profiles, partner, rng)
+                self._match(self._draw_households(areas[-1], partner, rng), upper, areas[-1], profiles, partner, rng)
         partner = np.where(partner < 0, np.arange(len(unit)), partner)
         done, undone = self._possible(table, unit, partner)
-        private |= {"swapped": int((partner != np.arange(len(unit))).sum()), "undone": undone}
+        swapped = int((partner != np.arange(len(unit))).sum())
+        private = {"at_risk": at_risk, "without_partner": without_partner, "swapped": swapped, "undone": undone}
         return Outcome(done, {"households": len(unit)}, private)
 
     def _households(self, table: Table) -> Units:
@@ -119,15 +121,15 @@ class RecordSwap(Method):
         return unit
 
     def _profiles(self, table: Table, unit: Units) -> list[Ints]:
-        """What partners must agree on: everything first, then less and less."""
+        """Codes on which partners must agree, from all columns of ``similar`` to none."""
         size = np.bincount(unit.member, minlength=len(unit))
         stages = [self.similar[:i] for i in range(len(self.similar), -1, -1)] if self.relax else [self.similar]
-        profiles = [combine_codes([_joined(table, names, unit.first), size]) for names in stages]
+        profiles = [combine_codes([_codes_of(table, names, unit.first), size]) for names in stages]
         return [*profiles, np.zeros(len(unit), np.int64)] if self.relax else profiles
 
-    def _exposed(self, table: Table, unit: Units, area: Ints, risk: Sequence[str]) -> Ints:
-        """The households with a member whose combination is rare in its area."""
-        keys = combine_codes([_joined(table, risk, np.arange(len(table))), area[unit.member]])
+    def _households_at_risk(self, table: Table, unit: Units, area: Ints, risk: Sequence[str]) -> Ints:
+        """Find the households with a member whose combination is rare in its area."""
+        keys = combine_codes([_codes_of(table, risk, np.arange(len(table))), area[unit.member]])
         persons = table.persons()
         size = np.bincount(keys, minlength=1) if persons is None else distinct_counts(persons.astype(np.int64), keys)
         rare = size[keys] < self.k
@@ -136,7 +138,7 @@ class RecordSwap(Method):
     def _match(
         self, wanted: Ints, upper: Ints, area: Ints, profiles: list[Ints], partner: Ints, rng: np.random.Generator
     ) -> int:
-        """Find partners, with weaker and weaker likeness; how many households found none."""
+        """Find partners by one profile after the other; return the number of households without one."""
         from celosia.kernels.search.match import match_across
 
         alone = 0
@@ -147,8 +149,8 @@ class RecordSwap(Method):
             alone = int(match_across(left, combine_codes([upper, profile]), area, partner, rng))
         return alone
 
-    def _drawn(self, area: Ints, partner: Ints, rng: np.random.Generator) -> Ints:
-        """Households to move so that each area reaches the rate; each exchange moves two."""
+    def _draw_households(self, area: Ints, partner: Ints, rng: np.random.Generator) -> Ints:
+        """Draw households to move so that each area reaches the rate; each exchange moves two."""
         count = np.bincount(area)
         missing = np.ceil(self.rate * count - np.bincount(area, partner >= 0, minlength=len(count)) - 1e-9)
         free = np.flatnonzero(partner < 0)
@@ -173,7 +175,7 @@ class RecordSwap(Method):
             partner[hit] = hit
 
 
-def _joined(table: Table, names: Sequence[str], rows: Ints) -> Ints:
+def _codes_of(table: Table, names: Sequence[str], rows: Ints) -> Ints:
     """One code per distinct combination of columns, a missing value as a value."""
     if not names:
         return np.zeros(len(rows), np.int64)

@@ -56,14 +56,14 @@ class Shuffle(PublishesEvidence, Method):
     examples: ClassVar = ({"columns": ["x"], "given": ["y"]},)
 
     @model_validator(mode="after")
-    def _apart(self) -> Shuffle:
+    def _check_columns(self) -> Shuffle:
         both = [name for name in self.columns if name in self.given]
         if both:
             raise ParameterError(f"shuffle: column {both[0]!r} is both shuffled and given.")
         return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
-        """Deal the values out again."""
+        """Shuffle the values of the columns."""
         from celosia.kernels.perturbation.shuffle import shuffle
 
         unit = units(self.name, table, self.columns)
@@ -75,7 +75,7 @@ class Shuffle(PublishesEvidence, Method):
         return Outcome(table.replace(columns), {"given": list(self.given)})
 
     def _scores(self, table: Table, name: str) -> NDArray[np.float64]:
-        """Normal scores of an ordered column, indicators of the categories of an unordered one."""
+        """Compute normal scores of an ordered column, indicators of the categories of an unordered one."""
         from celosia.kernels.perturbation.shuffle import normal_scores
 
         column = table.column(name)

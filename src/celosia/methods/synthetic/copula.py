@@ -24,7 +24,7 @@ _LARGEST = 0.999
 
 @dataclass(frozen=True)
 class Margin:
-    """One column in the order of its latent variable: sorted values, and for categories their order."""
+    """Column in the order of its latent variable: sorted values, and the normal score of each record."""
 
     sorted: Floats
     """All values (or codes) in latent order; missing numbers first."""
@@ -66,7 +66,7 @@ def fit_copula(features: Sequence[Feature]) -> Copula:
 
 
 def draw(copula: Copula, features: Sequence[Feature], size: int, rng: np.random.Generator) -> list[Floats]:
-    """New records: one array per column."""
+    """Draw new records: one array per column."""
     from scipy.special import ndtr
 
     values, vectors = np.linalg.eigh(copula.correlation)
@@ -78,7 +78,7 @@ def draw(copula: Copula, features: Sequence[Feature], size: int, rng: np.random.
 
 
 def nearest_correlation(r: Floats) -> Floats:
-    """A correlation matrix near one that is not positive definite: negative eigenvalues lifted, diagonal back to 1.
+    """Find a positive definite correlation matrix near another: lift negative eigenvalues, rescale the diagonal to 1.
 
     >>> matrix = nearest_correlation(np.array([[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1]]))
     >>> bool(np.linalg.eigvalsh(matrix).min() > 0)
@@ -124,14 +124,14 @@ def _inverse(margin: Margin, u: Floats, feature: Feature) -> Floats:
 
 
 def _category_places(features: Sequence[Feature]) -> list[Floats | None]:
-    """For each nominal column the place of its categories on the first axis of correspondence analysis."""
+    """Coordinates of the categories of each nominal column on the first axis of correspondence analysis."""
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import eigsh
 
     if not any(f.nominal for f in features):
         return [None] * len(features)
     n = len(features[0].values)
-    codes = [_binned(f) for f in features]
+    codes = [_bin(f) for f in features]
     sizes = [int(c.max()) + 1 for c in codes]
     start = np.concatenate([[0], np.cumsum(sizes)])
     columns = np.concatenate([c + s for c, s in zip(codes, start, strict=False)])
@@ -150,7 +150,7 @@ def _category_places(features: Sequence[Feature]) -> list[Floats | None]:
     return [place[start[j] : start[j + 1]] if f.nominal else None for j, f in enumerate(features)]
 
 
-def _binned(feature: Feature) -> Ints:
+def _bin(feature: Feature) -> Ints:
     if feature.nominal:
         return feature.values.astype(np.int64)
     filled = feature.values[~np.isnan(feature.values)]

@@ -22,6 +22,8 @@ from celosia.parts.method import Rows
 from celosia.table import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from celosia.kernels.budget.cost import Cost
@@ -92,15 +94,17 @@ class DpSynthesis(Formal, Method):
     )
 
     def privacy_loss(self) -> float:
-        """All of ``epsilon``."""
+        """Return ``epsilon``."""
         return self.epsilon
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The columns, or all that new people can have."""
+        """List the columns, or all that can be synthesised."""
         return self.columns or publishable(schema)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Count with noise, choose the tree, draw."""
+        import polars as pl
+
         from celosia.methods.bases.nonnegative import nearest_nonnegative
         from celosia.methods.synthetic.tree_model import sample_tree
 
@@ -108,10 +112,10 @@ class DpSynthesis(Formal, Method):
         if len(set(names)) != len(names):
             raise ParameterError(f"{self.name}: a column is named twice.")
         domains = [domain(self.name, table, name, self.values, self.bins, self.whole) for name in names]
-        kept = self._kept(table)
-        codes = [d.codes(table.column(d.name).filter(_series(kept))) for d in domains]
+        kept = self._contributions(table)
+        codes = [d.codes(table.column(d.name).filter(pl.Series(kept))) for d in domains]
         spending = Spending(self._budget(), self.neighbours, self.rows_per_person)
-        noisy, pairs, variances = self._measured(codes, domains, spending)
+        noisy, pairs, variances = self._measure(codes, domains, spending)
         every = [(j,) for j in range(len(domains))] + list(pairs)
         labels = tuple(tuple(str(j) for j in key) for key in every)
         agreed = agree([*noisy, *pairs.values()], labels, variances)
@@ -121,7 +125,7 @@ class DpSynthesis(Formal, Method):
         rng = stream.rng()
         drawn = sample_tree(tidy[: len(domains)], dict(zip(pairs, tidy[len(domains) :], strict=True)), size, rng)
         columns = {d.name: d.column(m, rng) for d, m in zip(domains, drawn, strict=True)}
-        evidence: dict[str, Any] = {
+        evidence: dict[str, object] = {
             "epsilon": self.epsilon,
             "delta": self.delta,
             "neighbours": self.neighbours,
@@ -141,12 +145,12 @@ class DpSynthesis(Formal, Method):
             return Cost.pure(self.epsilon)
         return Cost.of("zcdp", zcdp_of_approximate(self.epsilon, self.delta))
 
-    def _kept(self, table: Table) -> NDArray[np.bool_]:
-        """The records that count: not suppressed, and at most so many of one person."""
+    def _contributions(self, table: Table) -> NDArray[np.bool_]:
+        """Mask of the records that are counted: not suppressed, and at most ``rows_per_person`` of one person."""
         kept = ~table.suppressed_mask() if table.schema.quasi else np.ones(len(table), np.bool_)
         person = table.schema.person
         if person is not None:
-            # which rows of a person are kept must not follow the seed of the run, or it could be replayed
+            # the choice of the rows of a person must not depend on the seed of the run, or it could be repeated
             rng = np.random.Generator(np.random.PCG64(secrets.randbits(128)))
             who = canonical_texts(table.column(person)).rank("dense").fill_null(0).to_numpy()
             order = np.lexsort((rng.random(len(who)), ~kept, who))
@@ -156,10 +160,10 @@ class DpSynthesis(Formal, Method):
             kept &= rank < self.rows_per_person
         return kept
 
-    def _measured(
+    def _measure(
         self, codes: list[Ints], domains: list[Domain], spending: Spending
     ) -> tuple[list[Floats], dict[Pair, Floats], list[float]]:
-        """Noisy one-way tables, the chosen pairs with their noisy tables, and the variances of the noise."""
+        """Measure one-way tables, choose pairs and measure their tables; also return the variances of the noise."""
         from celosia.methods.synthetic.tree_model import independence_gap, spanning_pairs, table_of
 
         d = len(domains)
@@ -170,7 +174,7 @@ class DpSynthesis(Formal, Method):
         noisy, variances = [], []
         for j in range(d):
             noise = spending.noise(f"table of {domains[j].name}", share / d, sizes[j])
-            noisy.append(_noised(noise, table_of([codes[j]], [sizes[j]])))
+            noisy.append(_add_noise(noise, table_of([codes[j]], [sizes[j]])))
             variances.append(noise.variance)
         candidates = [p for p in itertools.combinations(range(d), 2) if sizes[p[0]] * sizes[p[1]] <= MOST_CELLS]
         expected = spending.scale((1 - MARGINS - CHOICE) / max(d - 1, 1))
@@ -186,14 +190,14 @@ class DpSynthesis(Formal, Method):
                 spending.last()
             what = f"table of {domains[a].name} × {domains[b].name}"
             noise = spending.noise(what, (1 - MARGINS - CHOICE) / (d - 1), sizes[a] * sizes[b])
-            pairs[a, b] = _noised(noise, table_of([codes[a], codes[b]], [sizes[a], sizes[b]]))
+            pairs[a, b] = _add_noise(noise, table_of([codes[a], codes[b]], [sizes[a], sizes[b]]))
             variances.append(noise.variance)
         return noisy, pairs, variances
 
 
 @dataclass
 class Spending:
-    """The budget of one synthesis: what each release costs, in the units of the ledger; the last one gets the rest."""
+    """Budget of one synthesis: the cost of each measurement, in the units of the ledger; the last one gets the rest."""
 
     total: Cost
     neighbours: Neighbours
@@ -202,11 +206,11 @@ class Spending:
     closing: bool = False
 
     def last(self) -> None:
-        """Let the next release have all that is left."""
+        """Let the next measurement spend all that is left."""
         self.closing = True
 
     def noise(self, what: str, share: float, cells: int) -> Noise:
-        """Noise for a table of counts, paid for with this share of the budget."""
+        """Spend a share of the budget on the noise of a table of counts."""
         from celosia.kernels.budget.neighbours import of_count
         from celosia.kernels.budget.noise import gaussian_for_zcdp, laplace_for
 
@@ -216,8 +220,8 @@ class Spending:
             return laplace_for(sensitivity.l1, cost.loss)
         return gaussian_for_zcdp(sensitivity.l2, cost.loss)
 
-    def choose(self, what: str, share: float, scores: Any) -> int:
-        """Choose a high score; a person moves each by at most the sensitivity of a table."""
+    def choose(self, what: str, share: float, scores: Iterable[float]) -> int:
+        """Spend a share of the budget on choosing a high score; its sensitivity is that of a table."""
         from celosia.kernels.budget import noise
         from celosia.kernels.budget.neighbours import of_count
 
@@ -227,14 +231,14 @@ class Spending:
         return noise.choose(list(scores), of_count(self.neighbours, self.rows, None).l1, epsilon)
 
     def scale(self, share: float) -> float:
-        """Expected absolute noise of a cell that this share pays for."""
+        """Compute the expected absolute noise of a cell for a share of the budget."""
         loss = self.total.loss * share
         if self.total.measure == "pure":
             return self.rows / loss
         return self.rows / math.sqrt(2 * loss) * math.sqrt(2 / math.pi)
 
-    def spec(self) -> dict[str, Any]:
-        """What was spent on what, and the sum."""
+    def spec(self) -> dict[str, object]:
+        """Return the cost of each measurement and their sum."""
         from celosia.kernels.budget.cost import sequential
 
         total = sequential(cost for _, cost in self.spent)
@@ -253,11 +257,5 @@ class Spending:
         return cost
 
 
-def _noised(noise: Noise, counts: Floats) -> Floats:
+def _add_noise(noise: Noise, counts: Floats) -> Floats:
     return np.array(noise.add(counts.ravel().astype(np.int64).tolist()), dtype=np.float64).reshape(counts.shape)
-
-
-def _series(mask: NDArray[np.bool_]) -> Any:
-    import polars as pl
-
-    return pl.Series(mask)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -94,7 +94,7 @@ class Fcrm(Iterative, Method):
         return self.outcome(table, by_stratum(split, make), runs)
 
     def watch(self, table: Table, stream: Stream) -> Iterator[Watched]:
-        """The regressions after each iteration, and what would leave; the last is what :meth:`apply` gives.
+        """Yield the regressions and the release after each iteration; the last is the result of :meth:`apply`.
 
         For one set of regressions: one dependent column or ``joint``, one start, not ``within`` others.
         """
@@ -114,9 +114,9 @@ class Fcrm(Iterative, Method):
             yield Watched(state, cluster, model, self, table)
 
     def outcome(self, table: Table, synthetic: Floats, runs: Sequence[State]) -> Outcome:
-        """What leaves when the dependent columns become ``synthetic``."""
+        """Build the outcome with the ``synthetic`` columns in place of the dependent ones."""
         table, synthetic, outside = replace_dependent(table, self.dependent, synthetic, whole=self.whole)
-        evidence: dict[str, Any] = {
+        evidence: dict[str, object] = {
             "objective": float(sum(run.objective for run in runs)),
             "last change": max((run.change for run in runs), default=0.0),
             "iterations": max((run.iteration for run in runs), default=0),
@@ -165,7 +165,7 @@ class Fcrm(Iterative, Method):
         return design(features, intercept=self.intercept)
 
     def _clusters(self, state: State, x: Floats, ids: Ints, stream: Stream, names: str) -> Ints:
-        """The regression that predicts each record."""
+        """Index of the regression that predicts each record."""
         from celosia.kernels.synthesis.fuzzy_regression import blind_clusters
 
         if self.choice == "nearest":
@@ -175,7 +175,7 @@ class Fcrm(Iterative, Method):
 
 @dataclass(frozen=True)
 class Watched:
-    """One iteration: the regressions, the one that predicts each record, and what would leave."""
+    """One iteration: the regressions, the one that predicts each record, and the release."""
 
     state: State
     cluster: Ints
@@ -185,7 +185,7 @@ class Watched:
 
     @cached_property
     def outcome(self) -> Outcome:
-        """The table as it would leave now; computed when it is asked for."""
+        """The release after this iteration, computed on first use."""
         predicted = self.state.predict(self.design, self.cluster)
         return self.method.outcome(self.table, predicted, [self.state])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -37,8 +37,9 @@ class GaussianCopula(Method):
 
     Columns of any kind, missing values too: categories without an order are put in the order in which they agree best
     with the other columns (first axis of multiple correspondence analysis), and correlations of ties are corrected.
-    Margins come out to sampling error; dependence only as far as one number per pair of columns can tell: curved
-    relations and interactions are lost, and records are rarely repeated. ``within`` fits each stratum apart.
+    Margins are kept up to sampling error; dependence only as far as one correlation per pair of columns describes it:
+    curved relations and interactions are lost, and records are rarely repeated. ``within`` fits each stratum
+    separately.
     Identifiers are left out. There is no formal guarantee. Fails for text with thousands of categories.
     References: Nelsen (2006); Kamthe, Assefa & Deisenroth (2021).
 
@@ -64,7 +65,7 @@ class GaussianCopula(Method):
     )
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """All columns that new people can have; those of ``within`` are copied."""
+        """List all columns that can be synthesised; those of ``within`` are copied."""
         return tuple(name for name in publishable(schema) if name not in self.within)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
@@ -86,7 +87,7 @@ class GaussianCopula(Method):
 
         blocks = []
         parts = strata(table, self.within, units(self.name, table, ()))
-        if min(map(len, parts)) < 2:  # what one person has would be repeated as it is
+        if min(map(len, parts)) < 2:  # the values of one record would be repeated as they are
             raise DataError(f"{self.name}: at least two records are needed in each stratum, one has 1. Join strata.")
         total = self.size or len(table)
         share = np.array([len(rows) for rows in parts]) * (total / len(table))
@@ -95,7 +96,7 @@ class GaussianCopula(Method):
                 continue
             some = [type(f)(f.values[rows], f.nominal, f.whole, f.smooth) for f in features]
             drawn = draw(fit_copula(some), some, size, rng)
-            columns: dict[str, Any] = {
+            columns = {
                 name: decode(table, name, values, f) for name, values, f in zip(names, drawn, features, strict=True)
             }
             for name in self.within:

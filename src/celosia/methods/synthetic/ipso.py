@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -99,6 +99,6 @@ class Ipso(Method):
         return Outcome(tables[0], evidence, others=others)
 
 
-def _evidence(worst: list[dict[str, float]], outside: dict[str, int]) -> dict[str, Any]:
+def _evidence(worst: list[dict[str, float]], outside: dict[str, int]) -> dict[str, dict[str, float] | dict[str, int]]:
     largest = {name: max(errors[name] for errors in worst) for name in worst[0]}
     return {"largest error": largest, **({"outside the bounds": outside} if outside else {})}

@@ -1,11 +1,11 @@
-"""Linear equations and inequalities between columns: read from text, and kept by moving records as little as needed."""
+"""Linear equations and inequalities between columns: parse them, and move records to the nearest feasible points."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,8 @@ from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.kernels.statistics.centred import deviations
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from celosia.table import Table
 
 Floats = npt.NDArray[np.float64]
@@ -34,7 +36,7 @@ class Constraint:
     equation: bool
 
     def residual(self, columns: Mapping[str, Floats]) -> Floats | float:
-        """The left side; what must be zero or at most zero."""
+        """Value of the left side, which must be zero or at most zero."""
         total: Floats | float = self.constant
         for name, factor in self.coefficients.items():
             total = total + factor * columns[name]
@@ -42,7 +44,7 @@ class Constraint:
 
 
 def parse_constraint(text: str, names: Sequence[str]) -> Constraint:
-    """Read ``total = a + 2 * b``, ``a <= b`` or ``a >= 0``; names with spaces or signs need no quotes.
+    """Parse ``total = a + 2 * b``, ``a <= b`` or ``a >= 0``; names with spaces or signs need no quotes.
 
     >>> parse_constraint("2 * a - b >= 3", ["a", "b"])
     Constraint(text='2 * a - b >= 3', coefficients={'a': -2.0, 'b': 1.0}, constant=3.0, equation=False)
@@ -67,7 +69,7 @@ def parse_constraint(text: str, names: Sequence[str]) -> Constraint:
 
 
 def _terms(side: str, text: str, names: Sequence[str]) -> list[tuple[str | None, float]]:
-    """The terms of one side: (column or None, factor)."""
+    """Parse one side to terms: (column or None, factor)."""
     columns = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or r"(?!)"
     number = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+"
     term = re.compile(
@@ -103,9 +105,9 @@ class System:
 
 
 def system(constraints: Sequence[Constraint], free: Sequence[str], columns: Mapping[str, Floats]) -> System:
-    """Bring constraints into matrices; what the fixed columns contribute goes to the right side.
+    """Build the matrices of the constraints; the terms of fixed columns go to the right side.
 
-    An equation is solved for a column with a coefficient of one where there is one, if it stands alone first.
+    An equation is solved for a column with a coefficient of one, preferably the only one on its side.
     """
     n = len(next(iter(columns.values())))
     rows: list[tuple[Floats, Floats, bool]] = []
@@ -130,12 +132,12 @@ def system(constraints: Sequence[Constraint], free: Sequence[str], columns: Mapp
     b = np.array([right for _, right, equation in rows if equation]).reshape(-1, n).T
     g = np.array([left for left, _, equation in rows if not equation]).reshape(-1, t)
     h = np.array([right for _, right, equation in rows if not equation]).reshape(-1, n).T
-    a, b, pivots = _reduced(a.copy(), b.copy())
+    a, b, pivots = _solve_for_pivots(a.copy(), b.copy())
     return System(a, b, g, h, pivots)
 
 
-def _reduced(a: Floats, b: Floats) -> tuple[Floats, Floats, Ints]:
-    """Gauss–Jordan: each equation gets a column of its own with coefficient 1."""
+def _solve_for_pivots(a: Floats, b: Floats) -> tuple[Floats, Floats, Ints]:
+    """Eliminate by Gauss–Jordan: each equation gets a column of its own with coefficient 1."""
     pivots: list[int] = []
     keep: list[int] = []
     for i in range(len(a)):
@@ -145,7 +147,7 @@ def _reduced(a: Floats, b: Floats) -> tuple[Floats, Floats, Ints]:
                 raise RequirementError("the equations among the constraints contradict each other.")
             continue
         ones = [j for j in open_columns if abs(a[i, j]) == 1.0] or open_columns
-        # the column that stands alone on its side has the sign that no other has
+        # the only column on its side has a sign that no other has
         alone = [j for j in ones if (np.sign(a[i]) == np.sign(a[i, j])).sum() == 1]
         p = (alone or ones)[0]
         factor = a[i, p]
@@ -160,9 +162,9 @@ def _reduced(a: Floats, b: Floats) -> tuple[Floats, Floats, Ints]:
 
 
 def nearest_feasible(y: Floats, limits: System, scale: Floats, step: Floats) -> Floats:
-    r"""The nearest points, :math:`\min \sum_j ((y_j - y^0_j) / s_j)^2`, where all constraints hold.
+    r"""Project records on the constraints: :math:`\min \sum_j ((y_j - y^0_j) / s_j)^2` where all of them hold.
 
-    Dykstra's alternating projections find them; then all columns but the pivots are rounded to whole multiples of
+    By Dykstra's alternating projections; then all columns but the pivots are rounded to whole multiples of
     ``step`` (a power of two, or 1), and the equations are solved for the pivots, so that they hold to the last digit.
 
     >>> c = [parse_constraint(s, ["a", "b", "t"]) for s in ("t = a + b", "a >= 0", "b >= 0")]
@@ -172,15 +174,15 @@ def nearest_feasible(y: Floats, limits: System, scale: Floats, step: Floats) -> 
     """
     single = (limits.g != 0).sum(axis=1) == 1
     on_pivot = np.isin(np.abs(limits.g).argmax(axis=1) if len(limits.g) else np.zeros(0), limits.pivots)
-    # a bound of a free column survives rounding; where several columns meet, rounding needs a little room
-    room = np.where(single & ~on_pivot, 0.0, 2 * (np.abs(limits.g) @ step) * (1 + len(limits.a)))
+    # a bound of one free column survives rounding; inequalities of several columns need a margin
+    margin = np.where(single & ~on_pivot, 0.0, 2 * (np.abs(limits.g) @ step) * (1 + len(limits.a)))
     feasible = y.copy()
     open_rows = np.arange(len(y))
-    # first without room; at last without room again, and inequalities up to rounding
+    # first without a margin; at last without a margin again, and inequalities up to rounding
     for factor, slack in ((0.0, 0.0), (1.0, 0.0), (4.0, 0.0), (0.0, _TOLERANCE)):
         part = System(limits.a, limits.b[open_rows], limits.g, limits.h[open_rows], limits.pivots)
-        moved = _dykstra(y[open_rows], part, part.h - factor * room, scale)
-        feasible[open_rows] = _finished(moved, part, step, single)
+        moved = _dykstra(y[open_rows], part, part.h - factor * margin, scale)
+        feasible[open_rows] = _round_to_step(moved, part, step, single)
         open_rows = open_rows[broken(feasible[open_rows], part, scale, slack).any(axis=1)]
         if not len(open_rows):
             return feasible
@@ -192,7 +194,7 @@ def nearest_feasible(y: Floats, limits: System, scale: Floats, step: Floats) -> 
 
 
 def broken(y: Floats, limits: System, scale: Floats, slack: float = 0.0) -> npt.NDArray[np.bool_]:
-    """Which equations (up to rounding) and inequalities (up to ``slack``) do not hold, record by record."""
+    """Mask of the equations (up to rounding) and inequalities (up to ``slack``) that do not hold, by record."""
     size = float(scale.max(initial=1.0))
     equations = np.abs(y @ limits.a.T - limits.b) > 1e-9 * size
     return np.hstack([equations, y @ limits.g.T - limits.h > slack * size])
@@ -218,28 +220,28 @@ def _dykstra(y: Floats, limits: System, h: Floats, scale: Floats) -> Floats:
     return current
 
 
-def _finished(y: Floats, limits: System, step: Floats, single: npt.NDArray[np.bool_]) -> Floats:
+def _round_to_step(y: Floats, limits: System, step: Floats, single: npt.NDArray[np.bool_]) -> Floats:
     """Round all but the pivots, clip them to their own bounds, and solve the equations for the pivots."""
-    finished = np.rint(y / step) * step
+    rounded = np.rint(y / step) * step
     for j in np.flatnonzero(single):
         column = int(np.flatnonzero(limits.g[j])[0])
         bound = limits.h[:, j] / limits.g[j, column]
         # the next multiple of the step on the right side of the bound
         if limits.g[j, column] > 0:
-            finished[:, column] = np.minimum(finished[:, column], np.floor(bound / step[column]) * step[column])
+            rounded[:, column] = np.minimum(rounded[:, column], np.floor(bound / step[column]) * step[column])
         else:
-            finished[:, column] = np.maximum(finished[:, column], np.ceil(bound / step[column]) * step[column])
+            rounded[:, column] = np.maximum(rounded[:, column], np.ceil(bound / step[column]) * step[column])
     for i, p in enumerate(limits.pivots):
         others = limits.a[i].copy()
         others[p] = 0.0
-        finished[:, p] = limits.b[:, i] - finished @ others
-    return finished
+        rounded[:, p] = limits.b[:, i] - rounded @ others
+    return rounded
 
 
 def keep_constraints(
     who: str, table: Table, dependent: Sequence[str], constraints: Sequence[str], *, whole: bool
 ) -> tuple[Table, int]:
-    """Move the dependent columns of each record to the nearest values that meet the constraints; count the records."""
+    """Move the dependent columns of each record to the nearest feasible values; also count the records that move."""
     from celosia.methods.bases.cells import as_column, refuse_missing
 
     numeric = [name for name in table.names if table.polars_types()[name].is_numeric()]
@@ -259,7 +261,7 @@ def keep_constraints(
     whole_columns = [whole and table.column(name).dtype.is_integer() for name in free]
     moved_values = nearest_feasible(y, limits, scale, np.where(whole_columns, 1.0, fine))
     moved = int((np.abs(moved_values - y) > 1e-9 * scale).any(axis=1).sum())
-    new: dict[str, Any] = {}
+    new: dict[str, pl.Series | Floats] = {}
     for j, name in enumerate(free):
         new[name] = as_column(table.column(name), moved_values[:, j]) if whole_columns[j] else moved_values[:, j]
     return table.replace(new), moved

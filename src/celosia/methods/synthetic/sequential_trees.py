@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -40,12 +40,11 @@ class SequentialTrees(Method):
 
     .. math:: \tilde x_{ij} \sim \hat F\big(x_j \mid \text{leaf}_j(\tilde x_{i1}, \dots, \tilde x_{i,j-1})\big)
 
-    Columns of any kind, missing values too. ``leaf`` is the knob: a leaf of 5 (what others use) repeats unique rows of
-    the original more than twice as often as other real people would; 50 about as often, with less error in two-way
-    tables, because values are drawn evenly from a leaf instead of independently. Where a person column is declared a
-    leaf has rows of at least so many persons: a row weighs one over the rows of its person, and a leaf as much as
-    ``leaf``. Numbers that are mostly different from each other get values in between (``smoothing``), so that nobody's
-    income is repeated to the digit.
+    Columns of any kind, missing values too. ``leaf`` trades risk for utility: a leaf of 5 (what others use) repeats
+    unique rows of the original more than twice as often as other real people would; 50 about as often, with less error
+    in two-way tables, because values are drawn evenly from a leaf instead of independently. Where a person column is
+    declared ``leaf`` counts persons: a row weighs one over the rows of its person. Numbers that are mostly different
+    from each other get values in between (``smoothing``), so that no income is repeated to the digit.
 
     Without ``columns`` all columns are made and every row is new. With ``columns`` only these are replaced and the
     others stay and predict them (partial synthesis); with ``where`` only in the records that meet a condition, such as
@@ -86,7 +85,7 @@ class SequentialTrees(Method):
         return "same" if self.columns or self.where is not None else "new"
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
-        """The columns, or all that new people can have; those of ``within`` are copied."""
+        """List the columns, or all that can be synthesised; those of ``within`` are copied."""
         return tuple(name for name in (self.columns or publishable(schema)) if name not in self.within)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
@@ -108,9 +107,8 @@ class SequentialTrees(Method):
         for copy in range(self.copies):
             rng = stream.child("copy", copy).rng()
             tables.append(self._copy(table, names, features, order, rng, hit=hit, full=full, weights=weights))
-        evidence: dict[str, Any] = {"made": wanted, "leaf": self.leaf, "records made": int(hit.sum())}
-        if full:
-            evidence["records made"] = len(tables[0])
+        made = len(tables[0]) if full else int(hit.sum())
+        evidence = {"made": wanted, "leaf": self.leaf, "records made": made}
         others = {f"copy {i + 2}": synthetic for i, synthetic in enumerate(tables[1:])}
         return Outcome(tables[0], evidence, others=others)
 
@@ -154,6 +152,6 @@ class SequentialTrees(Method):
 
 
 def _shares_of_persons(table: Table) -> Floats | None:
-    """One over the number of rows that the person of each row has; None without a person column."""
+    """Weight of each row: one over the number of rows of its person; None without a person column."""
     persons = table.persons()
     return None if persons is None else np.asarray(1.0 / np.bincount(persons)[persons], dtype=np.float64)

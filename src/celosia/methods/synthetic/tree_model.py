@@ -20,7 +20,7 @@ Pair = tuple[int, int]
 
 
 def table_of(codes: Sequence[Ints], sizes: Sequence[int]) -> Floats:
-    """Counts of combinations of codes; records with a code below 0 are left out.
+    """Count combinations of codes; records with a code below 0 are left out.
 
     >>> table_of([np.array([0, 1, 1]), np.array([0, 0, -1])], [2, 1]).tolist()
     [[1.0], [1.0]]
@@ -31,7 +31,7 @@ def table_of(codes: Sequence[Ints], sizes: Sequence[int]) -> Floats:
 
 
 def independence_gap(counts: Floats, first: Floats, second: Floats) -> float:
-    r"""How far a two-way table is from independence of given margins: :math:`\lVert c - a b^T / n \rVert_1`.
+    r"""Distance of a two-way table from independence of given margins: :math:`\lVert c - a b^T / n \rVert_1`.
 
     With fixed margins a record moves it by at most 1.
 
@@ -44,7 +44,7 @@ def independence_gap(counts: Floats, first: Floats, second: Floats) -> float:
 
 
 def spanning_pairs(columns: int, scores: Mapping[Pair, float], choose: Callable[[Sequence[float]], int]) -> list[Pair]:
-    """Pairs that connect the columns without a circle, each chosen by its score among those that still may join.
+    """Pairs that connect the columns without a cycle, each chosen by its score among those that close none.
 
     >>> spanning_pairs(3, {(0, 1): 5.0, (0, 2): 1.0, (1, 2): 3.0}, lambda s: int(np.argmax(s)))
     [(0, 1), (1, 2)]
@@ -64,7 +64,7 @@ def spanning_pairs(columns: int, scores: Mapping[Pair, float], choose: Callable[
 def sample_tree(
     margins: Sequence[Floats], pairs: Mapping[Pair, Floats], size: int, rng: np.random.Generator
 ) -> list[Ints]:
-    """Draw records: a root by its margin, then each column given its neighbour; shares come out evenly.
+    """Draw records: a root by its margin, then each column given its neighbour, each by stratified draws.
 
     >>> drawn = sample_tree([np.ones(2), np.ones(2)], {(0, 1): np.eye(2)}, 10, np.random.default_rng(0))
     >>> bool((drawn[0] == drawn[1]).all()), int(drawn[0].sum())
@@ -91,7 +91,7 @@ def sample_tree(
 
 
 def _pick(counts: Floats, parent: Ints, margin: Floats, rng: np.random.Generator) -> Ints:
-    """A code for each record, given the row of its parent; an empty row falls back on the margin."""
+    """Draw a code for each record from the row of its parent; an empty row falls back on the margin."""
     u = evenly(parent, rng)
     out = np.zeros(len(parent), dtype=np.int64)
     safe = margin if margin.sum() > 0 else np.ones_like(margin)

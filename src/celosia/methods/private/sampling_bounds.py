@@ -22,7 +22,7 @@ from celosia.errors import ParameterError
 
 
 def share(epsilon: float) -> float:
-    r"""The largest sampling probability that epsilon allows: :math:`\beta = 1 - e^{-\varepsilon}`.
+    r"""Compute the largest sampling probability that epsilon allows: :math:`\beta = 1 - e^{-\varepsilon}`.
 
     >>> round(share(1.0), 4)
     0.6321
@@ -31,7 +31,7 @@ def share(epsilon: float) -> float:
 
 
 def delta_of(k: int, beta: float, epsilon: float) -> float:
-    """Delta of sampling with ``beta`` and removing classes of fewer than ``k`` records.
+    """Delta of sampling with probability ``beta`` and removing classes of fewer than ``k`` records.
 
     >>> delta_of(20, share(1.0), 1.0) > delta_of(40, share(1.0), 1.0)
     True
@@ -52,7 +52,7 @@ def delta_of(k: int, beta: float, epsilon: float) -> float:
 
 
 def smallest_k(epsilon: float, delta: float, beta: float | None = None) -> int:
-    """The smallest class size that gives ``delta`` at ``epsilon``.
+    """Compute the smallest class size that gives ``delta`` at ``epsilon``.
 
     >>> smallest_k(1.0, 1e-5)
     61

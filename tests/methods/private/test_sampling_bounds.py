@@ -7,7 +7,7 @@ import math
 import pytest
 
 from celosia.errors import ParameterError
-from celosia.methods.private.sampling import delta_of, share, smallest_k
+from celosia.methods.private.sampling_bounds import delta_of, share, smallest_k
 
 
 def tail(n: int, beta: float, gamma: float) -> float:
