@@ -28,7 +28,7 @@ class Change(NamedTuple):
 
     columns: frozenset[str]
     """The columns that it reads and changes."""
-    apply: Callable[[Engine, Any], Any]
+    apply: Callable[[Engine[Any], Any], Any]
     """Gives the frame of an engine with the cells changed."""
     drops_rows: bool
     """Whether it leaves out rows, which matters to every column."""
@@ -97,7 +97,7 @@ class Lineage:
     _derived: dict[tuple[frozenset[str], bool], Derived] = field(default_factory=dict, repr=False)
 
     def then(
-        self, columns: Iterable[str], change: Callable[[Engine, Any], Any], *, drops_rows: bool = False
+        self, columns: Iterable[str], change: Callable[[Engine[Any], Any], Any], *, drops_rows: bool = False
     ) -> Lineage:
         """Add a change that reads these columns and changes no others."""
         return replace(self, changes=(*self.changes, Change(frozenset(columns), change, drops_rows)), _derived={})

@@ -24,7 +24,7 @@ EngineFrame: TypeAlias = Any
 class Rows:
     """Frame of an engine, and the schema of its columns."""
 
-    engine: Engine
+    engine: Engine[Any]
     frame: EngineFrame
     schema: Schema
     stars: tuple[str, ...] | None = None
@@ -33,7 +33,7 @@ class Rows:
     """Whether these rows are already one reading of a table (:func:`celosia.table.readings.readings`)."""
 
     @classmethod
-    def bind(cls, engine: Engine, frame: EngineFrame, schema: Schema) -> Rows:
+    def bind(cls, engine: Engine[Any], frame: EngineFrame, schema: Schema) -> Rows:
         """Bind a schema to the columns of a frame.
 
         Hierarchies built from the data are fixed here: a protected table keeps the levels of its input.

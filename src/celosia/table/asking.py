@@ -68,7 +68,7 @@ class Asked(Shown):
         return self.rows.schema
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> Engine[Any]:
         """The engine that holds the rows."""
         return self.rows.engine
 

@@ -121,7 +121,9 @@ def read_protected(source: Any, schema: Schema | None = None) -> Table:
     return bare.with_schema(own)
 
 
-def _opened(source: Any, engine: str | None, memory: int | None, options: Mapping[str, Any]) -> tuple[Engine, Any, Any]:
+def _opened(
+    source: Any, engine: str | None, memory: int | None, options: Mapping[str, Any]
+) -> tuple[Engine[Any], Any, Any]:
     """The engine that scans a file, its frame, and what the reader learnt about the file."""
     from celosia.data.io import scan
 
@@ -139,7 +141,7 @@ def _opened(source: Any, engine: str | None, memory: int | None, options: Mappin
     return chosen, native if native is not None else chosen.accept(opened.frame), opened.facts
 
 
-def _by_size(opened: Scan) -> Engine:
+def _by_size(opened: Scan) -> Engine[Any]:
     """Polars; DuckDB, and a line that says so, for a file that may not fit into memory."""
     usual = engine_for(opened.frame)
     path = opened.facts.source

@@ -62,7 +62,7 @@ class Table(Verbs, Asked):
         for name in columns:
             self._check_column(name)
 
-        def change(engine: Engine, frame: Any) -> Any:
+        def change(engine: Engine[Any], frame: Any) -> Any:
             return without_negative_zero(engine.with_columns(frame, columns), columns)
 
         changed = self._with(change(self.engine, self.rows.frame))._followed(
@@ -101,7 +101,7 @@ class Table(Verbs, Asked):
         if name in self.schema.quasi and self.suppressed() and STAR not in small[name]:  # those keep their stars
             small = pl.concat([small, pl.DataFrame({name: [STAR], "label": [STAR]})], how="vertical_relaxed")
 
-        def change(engine: Engine, frame: Any) -> Any:
+        def change(engine: Engine[Any], frame: Any) -> Any:
             return without_negative_zero(engine.map(frame, name, small[name], small["label"]), [name])
 
         mapped = table._with(change(self.engine, table.rows.frame))._rebound()
@@ -173,7 +173,7 @@ class Table(Verbs, Asked):
         keys = list(self.schema.need_quasi())
         small = classes.select(*keys, pl.lit(value=True).alias(HIT))
 
-        def change(engine: Engine, frame: Any) -> Any:
+        def change(engine: Engine[Any], frame: Any) -> Any:
             joined = nw.from_native(engine.attach(frame, small, keys))
             hit = joined.with_columns(nw.col(HIT).fill_null(value=False).alias(HIT))
             if drop:
@@ -210,7 +210,7 @@ class Table(Verbs, Asked):
         """The table with the suppressed records that show a sensitive value as a class of their own."""
         mark = self.counts.mark
 
-        def change(engine: Engine, frame: Any) -> Any:
+        def change(engine: Engine[Any], frame: Any) -> Any:
             return engine.with_columns(frame, {SUPPRESSED: mark & all_missing(names)})
 
         view = self._again(change(self.engine, self.rows.frame))
@@ -237,7 +237,7 @@ class Table(Verbs, Asked):
             return self
         mark = self.counts.mark
 
-        def change(engine: Engine, frame: Any) -> Any:
+        def change(engine: Engine[Any], frame: Any) -> Any:
             import narwhals as nw
 
             return engine.with_columns(frame, {name: nw.when(~mark).then(nw.col(name)) for name in names})
@@ -262,7 +262,7 @@ class Table(Verbs, Asked):
         if not (self.rows.has_marks and names):
             return self
 
-        def change(engine: Engine, frame: Any) -> Any:
+        def change(engine: Engine[Any], frame: Any) -> Any:
             import narwhals as nw
 
             return engine.with_columns(frame, {SUPPRESSED: nw.col(SUPPRESSED) & all_stars(names)})
@@ -270,7 +270,7 @@ class Table(Verbs, Asked):
         done = self._with(change(self.engine, self.rows.frame))
         return done._followed(self, lambda lineage: lineage.then(names, change))
 
-    def _starred(self, engine: Engine, frame: Any, blank: Sequence[str]) -> Any:
+    def _starred(self, engine: Engine[Any], frame: Any, blank: Sequence[str]) -> Any:
         """A frame with stars in the quasi-identifiers of the rows that ``HIT`` marks, and their mark."""
         import narwhals as nw
 

@@ -157,7 +157,7 @@ def test_files_are_deleted_with_the_codes(path):
     engine = engine_named("polars")
     frame = engine.scan(path)
     codes = engine.encode(frame, engine.domains(frame, ["sex"], {}))
-    folder = codes.spilled.folder
+    folder = codes.spilled_rows.folder
     assert (folder / "rows.parquet").stat().st_size > 0
     del codes
     assert not folder.exists()

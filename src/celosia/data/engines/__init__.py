@@ -1,4 +1,4 @@
-"""Engines move rows; each has the same verbs (see :mod:`celosia.data.engines.engine`)."""
+"""Engines compute with the rows of a table; each has the same operations (:mod:`celosia.data.engines.engine`)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ENGINES = {"polars": "Polars", "duckdb": "DuckDB", "spark": "Spark"}
 _NEEDED = {"polars": "polars", "duckdb": "duckdb", "spark": "pyspark"}
 
 
-def engine_named(name: str, memory: int | None = None) -> Engine:
-    """The engine of that name; Spark's may be followed by the address of a master, as in ``spark:local[2]``.
+def engine_named(name: str, memory: int | None = None) -> Engine[Any]:
+    """Return a new engine; the address of a Spark master may follow the name, as in ``spark:local[2]``.
 
-    ``memory`` is how many bytes it may use on this machine.
+    ``memory`` is the number of bytes that it may use on this machine.
 
     >>> engine_named("polars").name
     'polars'
@@ -35,16 +35,16 @@ def engine_named(name: str, memory: int | None = None) -> Engine:
             raise
         raise MissingExtra.of(f"the engine {short!r}", short) from None
     chosen = getattr(module, ENGINES[short])
-    engine: Engine = chosen(master or None, memory=memory) if short == "spark" else chosen(memory)
+    engine: Engine[Any] = chosen(master or None, memory=memory) if short == "spark" else chosen(memory)
     return engine
 
 
 def installed_engines() -> tuple[str, ...]:
-    """The engines whose libraries are there."""
+    """Names of the engines whose libraries are installed."""
     return tuple(name for name, library in _NEEDED.items() if importlib.util.find_spec(library) is not None)
 
 
-def engine_for(frame: Any) -> Engine:
-    """The engine that a data frame belongs to: DuckDB for its relations, Spark for its own, Polars for the others."""
+def engine_for(frame: object) -> Engine[Any]:
+    """Return the engine for a data frame: DuckDB for its relations, Spark for its frames, Polars for all others."""
     library = type(frame).__module__.split(".")[0]
     return engine_named({"duckdb": "duckdb", "_duckdb": "duckdb", "pyspark": "spark"}.get(library, "polars"))

@@ -1,4 +1,4 @@
-"""DuckDB: files larger than memory, and relations of the user's own connection."""
+"""DuckDB engine: files larger than memory, and relations of the user's own connection."""
 
 from __future__ import annotations
 
@@ -6,31 +6,34 @@ import glob
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import duckdb
 import narwhals as nw
 import polars as pl
 
-from celosia.data.engines.engine import COLLECT_LIMIT, RECORD, Engine, is_consecutive
+from celosia.data.engines.engine import COLLECT_LIMIT, RECORD, Engine, is_consecutive, to_polars
 from celosia.data.engines.row_codes import HIGHS, KEY, LOWS, ROWS, KeyCounts, pack_codes
 from celosia.data.io.statement import KEEP_JOIN_ORDER, quote_name
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+
     from celosia.data.engines.engine import Domains, Orders
+    from celosia.data.io.facts import FileFacts
     from celosia.histogram import Domain, Histogram
 
 _names = itertools.count()
 BATCH = 100_000
-"""Rows that are handed over at once."""
+"""Rows of a batch that is passed to Polars."""
 OWN_SHARE = 0.5
-"""The part of the memory that DuckDB is told to keep to: it counts its buffers only, and Python needs some too."""
+"""Share of the memory limit that DuckDB gets: it counts its buffers only, and Python needs memory too."""
 FEW = 10_000
-"""Up to so many values a column of text becomes an enumeration: their list stands in the query."""
+"""Largest number of values of an enumeration, which are all written in the query."""
 LISTED = 100
-"""Up to so many values are looked up in a list: DuckDB does it once per entry of a Parquet file's dictionary."""
+"""Largest number of values that are looked up in a list, once per entry of a Parquet file's dictionary."""
 _SQL_TYPES = {
     pl.Int64: "BIGINT",
     pl.Float64: "DOUBLE",
@@ -51,8 +54,8 @@ _SQL_TYPES = {
 _PLACE = "__place__"
 
 
-class DuckDB(Engine):
-    """Runs on the connection of each relation; small tables reach it by DuckDB's look-up of Python variables."""
+class DuckDB(Engine[duckdb.DuckDBPyRelation]):
+    """Runs on the connection of each relation; on a user's connection DuckDB finds small tables as Python variables."""
 
     name: ClassVar[str] = "duckdb"
     keeps_order: ClassVar[bool] = True
@@ -64,23 +67,21 @@ class DuckDB(Engine):
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """The connection of this engine; what does not fit into its memory goes to the spill directory."""
+        """Connection of this engine; it spills to the spill folder."""
         if self._connection is None:
-            config: dict[str, Any] = {"temp_directory": str(spill_folder()), **KEEP_JOIN_ORDER}
-            if self.memory is not None:  # what was read of a file is not kept: the system does that, outside the limit
+            config: dict[str, str | bool] = {"temp_directory": str(spill_folder()), **KEEP_JOIN_ORDER}
+            if self.memory is not None:  # without a cache of files, which the operating system has outside the limit
                 config |= {"memory_limit": f"{int(self.memory * OWN_SHARE)}B", "enable_external_file_cache": False}
             self._connection = duckdb.connect(config=config)
         return self._connection
 
-    def scan(self, path: Path, **options: Any) -> duckdb.DuckDBPyRelation:
-        """Scan CSV or Parquet; ``types`` maps the columns of a CSV to SQL types."""
-        if path.suffix.lower() in {".parquet", ".pq"}:
-            return self.connection.read_parquet(exact_path(path))
-        return self.connection.read_csv(exact_path(path), header=True, hive_partitioning=False, **options)
+    def scan(self, path: Path) -> duckdb.DuckDBPyRelation:
+        """Open a Parquet file."""
+        return self.connection.read_parquet(exact_path(path))
 
-    def scan_like(self, facts: Any, frame: pl.LazyFrame) -> duckdb.DuckDBPyRelation | None:
-        """Scan a Parquet file, or a CSV file in UTF-8 with decimal points, with the types that Polars found."""
-        path = getattr(facts, "source", None)
+    def scan_like(self, facts: FileFacts, frame: pl.LazyFrame) -> duckdb.DuckDBPyRelation | None:
+        """Open a Parquet file, or a CSV file in UTF-8 with decimal points, with the types that Polars found."""
+        path = facts.source
         if path is None or path.suffix.lower() not in {".csv", ".tsv", ".parquet", ".pq"}:
             return None
         if facts.type == "parquet":
@@ -89,20 +90,18 @@ class DuckDB(Engine):
         plain = facts.plain and facts.encoding in {None, "utf-8", "utf8"}
         if not plain or None in types.values():
             return None
-        return self.scan(path, sep=facts.separator or ",", dtype=types)
+        separator, file = facts.separator or ",", exact_path(path)
+        return self.connection.read_csv(file, header=True, hive_partitioning=False, sep=separator, dtype=types)
 
-    def accept(self, frame: Any) -> duckdb.DuckDBPyRelation:
-        """Take over a relation as it is, other frames through Arrow."""
+    def accept(self, frame: IntoFrame) -> duckdb.DuckDBPyRelation:
+        """Return a relation as it is; convert other frames through Arrow."""
         if isinstance(frame, duckdb.DuckDBPyRelation):
-            self._foreign = True  # it belongs to a connection that cannot be reached from here
+            self._foreign = True  # its connection is not accessible
             return frame
-        if isinstance(frame, pl.LazyFrame):
-            frame = frame.collect()
-        polars = frame if isinstance(frame, pl.DataFrame) else nw.from_native(frame, eager_only=True).to_polars()
-        return self.connection.from_arrow(polars)
+        return self.connection.from_arrow(to_polars(frame))
 
     def use(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Run on this connection, to which the relations that follow belong."""
+        """Use a connection, to which the relations of all later calls belong."""
         self._connection = connection
 
     def identify(self, frame: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
@@ -120,7 +119,7 @@ class DuckDB(Engine):
         same = " AND ".join(f"big.{quote_name(name)} IS NOT DISTINCT FROM small.{quote_name(name)}" for name in on)
         added = "".join(f", small.{quote_name(name)}" for name in small.columns if name not in on)
         how = "LEFT" if keep_unmatched else "INNER"
-        # The name becomes a view of the connection, so that each join needs one of its own.
+        # The name becomes a view of the connection, so that each join needs a new one.
         view = f"celosia_{next(_names)}"
         big, order = view, ""
         if self._foreign:  # its settings are the user's
@@ -134,23 +133,25 @@ class DuckDB(Engine):
         return pl.DataFrame(frame)
 
     def to_polars_lazy(self, frame: duckdb.DuckDBPyRelation, rows: int | None = None) -> pl.LazyFrame:
-        """In memory when the table is kept there, batch by batch otherwise."""
+        """Collect a table within ``resident_limit``; stream a larger one by batches."""
         from polars.io.plugins import register_io_source
 
         if (self.rows(frame) if rows is None else rows) * len(frame.columns) <= self.resident_limit:
             return self.collect(frame).lazy()
         schema = self.collect(frame.limit(0)).schema
         texts = [pl.col(name).cast(pl.String) for name, dtype in schema.items() if dtype in (pl.Categorical, pl.Enum)]
-        shown = {name: pl.String() if dtype in (pl.Categorical, pl.Enum) else dtype for name, dtype in schema.items()}
+        types = {name: pl.String() if dtype in (pl.Categorical, pl.Enum) else dtype for name, dtype in schema.items()}
 
-        def batches(columns: list[str] | None, predicate: Any, most: int | None, _size: int | None) -> Iterator[Any]:
+        def batches(
+            columns: list[str] | None, predicate: pl.Expr | None, limit: int | None, _size: int | None
+        ) -> Iterator[pl.DataFrame]:
             wanted = frame if columns is None else self.select(frame, columns)
-            held = texts if columns is None else [text for text in texts if text.meta.output_name() in columns]
-            for batch in (wanted if most is None else wanted.limit(most)).to_arrow_reader(BATCH):
-                cells = pl.DataFrame(batch).with_columns(held)
+            cast = texts if columns is None else [text for text in texts if text.meta.output_name() in columns]
+            for batch in (wanted if limit is None else wanted.limit(limit)).to_arrow_reader(BATCH):
+                cells = pl.DataFrame(batch).with_columns(cast)
                 yield cells if predicate is None else cells.filter(predicate)
 
-        return register_io_source(batches, schema=pl.Schema(shown))
+        return register_io_source(batches, schema=pl.Schema(types))
 
     def map_batches(
         self,
@@ -159,23 +160,19 @@ class DuckDB(Engine):
         outputs: Mapping[str, pl.DataType],
         function: Callable[[pl.DataFrame], pl.DataFrame],
     ) -> duckdb.DuckDBPyRelation:
-        """A function of the connection that is given Arrow arrays; a foreign connection gets a joined table instead."""
+        """Register the function for Arrow arrays; on a user's connection, compute and join its results."""
         if self._foreign:
-            given = self.collect(self.select(frame, list(dict.fromkeys([RECORD, *inputs]))))
-            results = function(given.select(inputs)).select(pl.all().name.prefix("__new__"))
-            joined = self.attach(frame, given.select(RECORD).hstack(results), [RECORD])
+            rows = self.collect(self.select(frame, list(dict.fromkeys([RECORD, *inputs]))))
+            results = function(rows.select(inputs)).select(pl.all().name.prefix("__new__"))
+            joined = self.attach(frame, rows.select(RECORD).hstack(results), [RECORD])
             return _project(joined, {name: quote_name(f"__new__{name}") for name in outputs}, len(results.columns))
-
-        def apply(rows: Any) -> Any:
-            batch = pl.Series(rows).struct.unnest()
-            return function(batch).select(*outputs).to_struct("made").to_arrow()
 
         name = f"celosia_{next(_names)}"
         types = dict(zip(frame.columns, frame.types, strict=True))
         fields = {each: _SQL_TYPES.get(type(dtype)) or types[each] for each, dtype in outputs.items()}
         self.connection.create_function(
             name,
-            apply,
+            lambda rows: function(pl.Series(rows).struct.unnest()).select(*outputs).to_struct("made").to_arrow(),
             [duckdb.struct_type({each: types[each] for each in inputs})],
             duckdb.struct_type(fields),
             type="arrow",
@@ -187,7 +184,7 @@ class DuckDB(Engine):
         )
 
     def tallies(self, frame: duckdb.DuckDBPyRelation, names: Sequence[str]) -> dict[str, pl.DataFrame]:
-        """In one pass over the rows."""
+        """Count all columns in one pass over the rows."""
         if len(names) < 2 or ROWS in frame.columns:
             return super().tallies(frame, names)
         keys = ", ".join(map(quote_name, names))
@@ -203,7 +200,7 @@ class DuckDB(Engine):
         }
 
     def replace_by_codes(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
-        """By expressions for text with few values and for whole numbers without gaps, by joins for others."""
+        """Replace text with few values and whole numbers without gaps by expressions, others by joins."""
         places = {name: _place(name, values) for name, values in domains.items()}
         codes = {name: place for name, place in places.items() if place is not None}
         coded = _project(frame, codes) if codes else frame
@@ -219,7 +216,7 @@ class DuckDB(Engine):
         person: str | None = None,
         weight: str | None = None,
     ) -> Histogram:
-        """By the values themselves where some are not known: one pass where codes take two, if the result must fit."""
+        """Count by values where a domain is not known: in one pass instead of two, if any result fits into memory."""
         new = person is None and self.memory is None and not set(names) <= set(domains)
         if new and self.rows(frame) * (len(names) + 2) <= COLLECT_LIMIT:
             return self._count_values(frame, names, orders, person, weight)
@@ -235,7 +232,7 @@ class DuckDB(Engine):
         *,
         needed: bool,
     ) -> dict[str, Domain]:
-        """Nothing where the values themselves will be counted, in one pass."""
+        """Return no domain where ``count`` will count by values, in one pass."""
         if not needed and len(further) <= 1 and self.memory is None:
             return {}
         return super().list_domains(frame, names, further, domains, orders, needed=needed)
@@ -243,7 +240,7 @@ class DuckDB(Engine):
     def count_by_key(
         self, frame: duckdb.DuckDBPyRelation, domains: Mapping[str, Domain], weight: str | None = None
     ) -> KeyCounts:
-        """Grouped by the codes in as few bytes as each takes, which is faster than by one number of eight bytes."""
+        """Group by the codes in few bytes, which is faster than by one key of eight bytes."""
         if not domains or ROWS in frame.columns:
             return super().count_by_key(frame, domains, weight)
         coded = nw.from_native(self._coded_rows(frame, domains, None, weight))
@@ -255,7 +252,7 @@ class DuckDB(Engine):
         return KeyCounts.of_sums(sums)
 
     def shrink_text(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
-        """Text as an enumeration, where there are few values."""
+        """Convert text with few values to enumerations."""
         types = dict(zip(frame.columns, frame.types, strict=True))
         small = {n: v for n, v in domains.items() if _enumerable(v) and str(types[n]) == "VARCHAR"}
         return _project(frame, {n: f"{quote_name(n)}::{_enumeration(v)}" for n, v in small.items()}) if small else frame
@@ -265,12 +262,9 @@ class DuckDB(Engine):
         wanted = ", ".join(f"quantile_cont({quote_name(column)}, {float(q)!r})" for q in shares)
         return [float(value) for value in frame.aggregate(wanted).fetchone() or ()]
 
-    def write(self, frame: duckdb.DuckDBPyRelation, path: Path, **options: Any) -> None:
-        """Write by streaming; the caller gives a temporary path."""
-        if path.suffix.lower() in {".parquet", ".pq"}:
-            frame.write_parquet(str(path), **options)
-        else:
-            frame.write_csv(str(path), **options)
+    def write(self, frame: duckdb.DuckDBPyRelation, path: Path) -> None:
+        """Write a Parquet file as a stream."""
+        frame.write_parquet(str(path))
 
 
 def exact_path(path: Path) -> str:
@@ -285,7 +279,7 @@ def exact_path(path: Path) -> str:
 
 
 def _project(frame: duckdb.DuckDBPyRelation, columns: Mapping[str, str], dropped: int = 0) -> duckdb.DuckDBPyRelation:
-    """A relation with columns replaced by, or added from, SQL expressions, without its last so many columns."""
+    """Replace or add columns by SQL expressions, and drop the last ``dropped`` columns."""
     kept = frame.columns[: len(frame.columns) - dropped]
     shown = [f"{columns[name]} AS {quote_name(name)}" if name in columns else quote_name(name) for name in kept]
     added = [f"{text} AS {quote_name(name)}" for name, text in columns.items() if name not in kept]
@@ -293,7 +287,7 @@ def _project(frame: duckdb.DuckDBPyRelation, columns: Mapping[str, str], dropped
 
 
 def _place(name: str, values: pl.Series) -> str | None:
-    """The place of the value of a column among those given, a missing one last, as SQL; None where a join serves."""
+    """Return SQL for the position of a value in its domain, a missing one last; None where a join is needed."""
     if _enumerable(values) and len(values) <= LISTED:
         place = f"list_position([{_sql_list(values)}], {quote_name(name)}) - 1"
     elif _enumerable(values):
@@ -310,7 +304,7 @@ def _enumerable(values: pl.Series) -> bool:
 
 
 def _enumeration(values: pl.Series) -> str:
-    """The type of a column of text with these values."""
+    """Return the SQL type of a column of text with these values."""
     return f"ENUM({_sql_list(values)})"
 
 

@@ -1,9 +1,9 @@
-"""A digest of a table's content that does not depend on the engine or the file type.
+"""Digest of a table's content that does not depend on the engine or the file type.
 
-Rows are digested in blocks of :data:`BLOCK`, so that a cluster digests them side by side; the digest of a table of
+Rows are digested in blocks of :data:`BLOCK`, so that a cluster digests them in parallel; the digest of a table of
 several blocks is that of their digests. Numbers are digested as numbers, whatever their type, and everything else as
-text. A column that has few different cells in a block is digested as those cells and a byte per row: where its codes
-are known already no cell is looked at row by row.
+text. A column with few distinct cells in a block is digested as these cells and a byte per row, which its codes give
+without reading the cells again.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from celosia.hierarchy.text import text_expression
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Looked: TypeAlias = tuple[NDArray[np.int64], pl.Series]
-    """A column as codes, and the value of each code."""
+    CodesAndValues: TypeAlias = tuple[NDArray[np.int64], pl.Series]
+    """Codes of a column, and the value of each code."""
 
 BLOCK = 1 << 16
 """Rows of a block."""
 FEW = 255
-"""Up to so many different cells have a byte each; the byte after them says that there is none."""
+"""Largest number of distinct cells with a byte each; this byte itself is a missing cell."""
 EXACT = 2.0**53
-"""Below this a whole number is a 64-bit float as well; a block with a larger number is digested as text."""
+"""Whole numbers below this are exact as 64-bit floats; a block with a larger number is digested as text."""
 
 
 def fingerprint(frame: pl.LazyFrame) -> bytes:
-    """SHA-256 of the names and of the cells, rows in their order, in one streaming pass.
+    """SHA-256 of the column names and the cells, in the order of the rows, in one streaming pass.
 
     >>> one, other = pl.LazyFrame({"a": ["", None]}), pl.LazyFrame({"a": [None, ""]})
     >>> fingerprint(one) == fingerprint(one.clone()), fingerprint(one) == fingerprint(other)
@@ -45,8 +45,8 @@ def fingerprint(frame: pl.LazyFrame) -> bytes:
     return whole([block_digest(block) for block in blocks] or [block_digest(frame.head(0).collect())])
 
 
-def block_digest(block: pl.DataFrame | Mapping[str, pl.Series | Looked]) -> bytes:
-    """The digest of the rows of one block, whose columns may be codes already.
+def block_digest(block: pl.DataFrame | Mapping[str, pl.Series | CodesAndValues]) -> bytes:
+    """Digest of the rows of one block, whose columns may be codes and their values.
 
     >>> values = pl.Series(["x", "y", None])
     >>> block_digest({"a": (np.array([1, 0, 2]), values)}) == block_digest({"a": pl.Series(["y", "x", None])})
@@ -61,34 +61,34 @@ def block_digest(block: pl.DataFrame | Mapping[str, pl.Series | Looked]) -> byte
 
 
 def digests_in_order(batches: Iterable[pl.DataFrame], numbers: str, rows: int) -> Iterator[tuple[int, bytes | None]]:
-    """Blocks of a table of so many rows with their digests, from batches that follow one another.
+    """Iterate over the blocks in successive batches of a table: their numbers, and digests where they are complete.
 
-    ``numbers`` is the column of the rows' numbers in the table, and no part of the digests. A block of which not all
-    rows come has none. Where the rows are not in order the last thing told is a block -1.
+    ``numbers`` is the column of the row numbers, which is not digested, and ``rows`` the length of the table. If the
+    rows are not in order the last block is -1.
 
     >>> batches = [pl.DataFrame({"row": range(7, BLOCK + 5)}), pl.DataFrame({"row": range(BLOCK + 5, BLOCK + 9)})]
     >>> [(block, digest is None) for block, digest in digests_in_order(batches, "row", BLOCK + 9)]
     [(0, True), (1, False)]
     """
-    held: pl.DataFrame | None = None
+    pending: pl.DataFrame | None = None
     for batch in batches:
-        held = batch if held is None else pl.concat([held, batch], rechunk=False)
-        while len(held):
-            start = int(held[numbers][0])
+        pending = batch if pending is None else pl.concat([pending, batch], rechunk=False)
+        while len(pending):
+            start = int(pending[numbers][0])
             size = min((start // BLOCK + 1) * BLOCK, rows) - start
-            if len(held) < size:
+            if len(pending) < size:
                 break
-            number, digest = _number_and_digest(held.head(size), numbers, whole=start % BLOCK == 0)
+            number, digest = _number_and_digest(pending.head(size), numbers, whole=start % BLOCK == 0)
             yield number, digest
             if number < 0:
                 return
-            held = held.slice(size)
-    if held is not None and len(held):
-        yield _number_and_digest(held, numbers, whole=False)
+            pending = pending.slice(size)
+    if pending is not None and len(pending):
+        yield _number_and_digest(pending, numbers, whole=False)
 
 
 def _number_and_digest(block: pl.DataFrame, numbers: str, *, whole: bool) -> tuple[int, bytes | None]:
-    """The number of a block, and its digest where all of it is there."""
+    """Return the number of a block (-1 if its rows are not in order), and its digest if it is ``whole``."""
     start = int(block[numbers][0])
     if not np.array_equal(block[numbers].to_numpy(), np.arange(start, start + len(block))):
         return -1, None
@@ -96,31 +96,30 @@ def _number_and_digest(block: pl.DataFrame, numbers: str, *, whole: bool) -> tup
 
 
 def whole(digests: Sequence[bytes]) -> bytes:
-    """The digest of a table, from those of its blocks in order."""
+    """Digest of a table, from the digests of its blocks in order."""
     return digests[0] if len(digests) == 1 else hashlib.sha256(b"".join(digests)).digest()
 
 
 def _digest_form(column: pl.Series) -> pl.Series:
-    """The cells of a column as they are digested: numbers as 64-bit floats where that loses nothing, others as text."""
+    """Cells of a column in the form that is digested: numbers as 64-bit floats if that is exact, others as text."""
     dtype = column.dtype
     if dtype.is_integer() or dtype.is_float():
         shortest = column.cast(pl.String) if dtype == pl.Float32 else column  # 0.1 is no float of 32 bits
         numbers = shortest.cast(pl.Float64)
         if not ((numbers.abs() >= EXACT) & numbers.is_not_nan()).any():
-            return (
-                numbers if dtype.is_integer() else numbers.fill_nan(np.nan).set(numbers == 0.0, 0.0)
-            )  # one NaN, one 0
+            # there is one NaN and one zero
+            return numbers if dtype.is_integer() else numbers.fill_nan(np.nan).set(numbers == 0.0, 0.0)
     return column.to_frame("cell").select(_digested_text("cell", dtype).cast(pl.String)).to_series()
 
 
 def _encoded_pieces(codes: NDArray[np.int64], values: pl.Series) -> Iterator[bytes]:
-    """The bytes of a column that is given by codes: only the values that occur are looked at."""
-    held = np.bincount(codes, minlength=len(values)) > 0
-    yield from _pieces(_digest_form(values.filter(pl.Series(held))), (np.cumsum(held) - 1)[codes])
+    """Bytes of a column by its codes, from the values that occur."""
+    occurs = np.bincount(codes, minlength=len(values)) > 0
+    yield from _pieces(_digest_form(values.filter(pl.Series(occurs))), (np.cumsum(occurs) - 1)[codes])
 
 
 def _pieces(cells: pl.Series, rows: NDArray[np.int64] | None = None) -> Iterator[bytes]:
-    """The bytes of a column; ``rows`` says which of the cells each row has, unless each has its own."""
+    """Bytes of a column; ``rows`` is the position of the cell of each row, None for one cell per row."""
     what = "texts" if cells.dtype == pl.String else "numbers"
     count = len(cells) if rows is None else len(rows)
     present = cells.unique().drop_nulls()
@@ -134,7 +133,7 @@ def _pieces(cells: pl.Series, rows: NDArray[np.int64] | None = None) -> Iterator
 
 
 def _places(cells: pl.Series, present: pl.Series) -> NDArray[np.uint8]:
-    """The place of each cell among those that occur, which are sorted."""
+    """Position of each cell among the sorted cells that occur."""
     missing = cells.is_null().to_numpy()
     if len(present) == 0:
         places: NDArray[Any] = np.zeros(len(cells))
@@ -146,13 +145,13 @@ def _places(cells: pl.Series, present: pl.Series) -> NDArray[np.uint8]:
 
 
 def _numbers(cells: pl.Series) -> Iterator[bytes]:
-    """Whether there is one, and the number."""
+    """Bytes of a column of numbers: which are missing, then the numbers."""
     yield np.packbits(cells.is_null().to_numpy()).tobytes()
     yield cells.fill_null(0.0).to_numpy().astype("<f8").tobytes()
 
 
 def _texts(cells: pl.Series) -> Iterator[bytes]:
-    """The length of each text, a missing one being shorter than an empty one, and all of them in a row."""
+    """Bytes of a column of texts: their lengths, -1 for a missing one, then all texts without separators."""
     yield cells.str.len_bytes().cast(pl.Int64).fill_null(-1).to_numpy().astype("<i8").tobytes()
     yield (cells.str.join("").item() or "").encode()
 

@@ -1,7 +1,7 @@
-"""Rows in the order that a stream draws for their records, without being in memory together.
+"""Shuffle of rows on disk, in the order that a random stream gives to their records.
 
-The words of a stream are spread evenly. So a part of their range holds a known share of the rows: rows go to the part
-of their word on disk, and each part is sorted by itself. No parts have to be merged.
+The words of a stream are uniform. So a part of their range has a known share of the rows: rows are written to the part
+of their word, and each part is sorted by itself. No parts have to be merged.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from celosia.streams import Stream
 
 PART = 1 << 21
-"""Rows that are sorted at once."""
+"""Rows that are sorted in memory at once."""
 
 
 def sort_by_draw(batches: Iterable[pl.DataFrame], rows: int, stream: Stream) -> Iterator[pl.DataFrame]:
-    """The rows of some batches by the words of their record ids (``RECORD``), which rise; the ids are left out.
+    """Sort batches of rows by the words of their record ids (``RECORD``, which increase), and drop the ids.
 
-    ``rows`` is about how many there are. Ties keep the order of the ids.
+    ``rows`` is the approximate number of rows. Ties keep the order of the ids.
     """
     parts = -(-rows // PART) or 1
     stream = stream.with_digest()
-    drawn = (batch.drop(RECORD).with_columns(pl.Series(ORDER, _words(stream, batch[RECORD]))) for batch in batches)
+    keyed = (batch.drop(RECORD).with_columns(pl.Series(ORDER, _words(stream, batch[RECORD]))) for batch in batches)
     if parts == 1:
-        held = list(drawn)
-        yield from [_sort(pl.concat(held))] if held else []
+        whole = list(keyed)
+        yield from [_sort(pl.concat(whole))] if whole else []
         return
     place = Path(tempfile.mkdtemp(prefix="order-", dir=spill_folder()))
     try:
         paths: list[list[Path]] = [[] for _ in range(parts)]
-        for batch in drawn:
+        for batch in keyed:
             for part, some in _split(batch, parts):
                 paths[part].append(place / f"{part}-{len(paths[part])}.arrow")
                 some.write_ipc(paths[part][-1])
@@ -60,7 +60,7 @@ def _sort(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def _words(stream: Stream, ids: pl.Series) -> NDArray[np.uint64]:
-    """The word of each id, block by block: the three others of an id are not kept."""
+    """First word of each id, by blocks, so that the three other words of all ids are not in memory together."""
     records = ids.to_numpy()
     words = np.empty(len(records), dtype=np.uint64)
     for start in range(0, len(records), BLOCK):
@@ -69,7 +69,7 @@ def _words(stream: Stream, ids: pl.Series) -> NDArray[np.uint64]:
 
 
 def _split(batch: pl.DataFrame, parts: int) -> Iterator[tuple[int, pl.DataFrame]]:
-    """The rows of a batch by the part of the range of words that theirs is in."""
+    """Split a batch by the part of the range that the word of each row is in."""
     words = batch[ORDER].to_numpy()
     part = ((words >> np.uint64(32)) * np.uint64(parts) >> np.uint64(32)).astype(np.uint16)
     moved = batch[np.argsort(part, kind="stable")]

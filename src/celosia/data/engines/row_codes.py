@@ -1,4 +1,4 @@
-"""The rows of a table as codes: what counting, writing, results per record and the fingerprint read.
+"""Rows of a table as codes, which are used to count, write and digest a table and for results per record.
 
 A table in memory is encoded column by column (:class:`MemoryCodes`). Other engines write the codes once, to a Parquet
 file or to the files of executors (:class:`StoredCodes`): from then on no text is read or compared row by row.
@@ -22,9 +22,10 @@ from celosia.histogram.combinations import KEYS
 from celosia.histogram.fixed_point import HIGH, LARGEST, LOW, means, split, sums
 
 if TYPE_CHECKING:
+    from narwhals.typing import IntoLazyFrame
     from numpy.typing import NDArray
 
-    from celosia.data.engines.engine import Engine, SpilledRows
+    from celosia.data.engines.engine import Engine, Frame, SpilledRows
 
     Ints = NDArray[np.int64]
     Domains = Mapping[str, Domain]
@@ -32,32 +33,32 @@ if TYPE_CHECKING:
 
 KEY = "__key__"
 PERSON = "__person__"
-"""Column of the person of each row: the id as it is, or the person's first record."""
+"""Column with the person of each row: the person id, or the person's first record."""
 NO_PERSON = -1
-"""First record of the person of records without an id."""
+"""Value of ``PERSON`` for records without a person id, where it is the first record."""
 ROWS = "__rows__"
 PERSONS = "__persons__"
 HIGHS, LOWS = "__high__", "__low__"
-"""Columns of the parts of a weight, or of a sum of weights (:mod:`celosia.histogram.fixed_point`)."""
+"""Columns with the parts of a weight, or of a sum of weights (:mod:`celosia.histogram.fixed_point`)."""
 SORTED = 50_000_000
-"""Up to so many rows are counted by persons in memory, where it is not limited."""
+"""Largest number of rows whose persons are counted in memory, where it is not limited."""
 STORED = "rows.parquet"
 """Name of the file of stored rows."""
 _KEYS = "__keys__"
 _LISTED = "__listed__"
 _FEW = 1 << 16
-"""Up to so many possible combinations, or as many as rows, are counted in an array of all, without a group-by."""
+"""Largest number of possible combinations (or the number of rows) that are counted in an array, without a group-by."""
 _SOON = 1 << 16
-"""Up to so many rows are counted before compiled code would be loaded."""
+"""Largest number of rows that numpy counts before compiled code would be loaded."""
 
 
 def fits_in_key(domains: Domains) -> bool:
-    """Whether one 64-bit number can distinguish the combinations of these values."""
+    """Return whether one 64-bit number can distinguish the combinations of these values."""
     return math.prod(len(domain) for domain in domains.values()) < KEYS
 
 
 def unpack(key: Ints, domains: Domains) -> dict[str, Encoded]:
-    """Return the columns of packed keys, the code of the last column being in the lowest place."""
+    """Unpack keys to columns; the code of the last column is in the lowest place."""
     columns = {}
     for name, domain in reversed(list(domains.items())):
         key, codes = np.divmod(key, max(1, len(domain)))
@@ -78,7 +79,7 @@ def pack_codes(columns: Mapping[str, NDArray[np.integer]], domains: Domains) -> 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Combinations in the order of their keys: the key of each, its rows, and the row where it occurs first."""
+    """Combinations in the order of their keys: key, number of rows and first row of each."""
 
     key: Ints
     count: Ints
@@ -87,7 +88,7 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class MemoryCodes:
-    """The rows of a frame in memory, each column encoded when it is first needed.
+    """Rows of a frame in memory; each column is encoded when it is first needed.
 
     >>> data = pl.DataFrame({"sex": ["F", "M", "F"], "age": [30, 31, 30]})
     >>> codes = MemoryCodes(data)
@@ -172,7 +173,7 @@ def _is_small(key: Ints) -> bool:
 
 
 def _tally(key: Ints) -> Groups:
-    """Group small numbers, counted in place."""
+    """Group small numbers by counting."""
     size = int(key.max(initial=-1)) + 1
     if len(key) <= _SOON:
         count, first = np.bincount(key, minlength=size), np.zeros(size, dtype=np.int64)
@@ -196,25 +197,26 @@ def _group_by(key: Ints) -> Groups:
 
 @dataclass(frozen=True, eq=False)
 class StoredCodes:
-    """Code columns of the rows of a table, as a frame of their engine that is cheap to read.
+    """Code columns of the rows of a table, in files that their engine reads fast.
 
-    Besides the codes it has the person of each row (``PERSON``), the parts of its weight and, on executors, its record
-    id. Local engines keep the order of the records.
+    The files also have the person of each row (``PERSON``), the parts of its weight and, on executors, its record id.
+    Local engines keep the order of the records.
     """
 
-    engine: Engine
-    spilled: SpilledRows
+    engine: Engine[Any]
+    spilled_rows: SpilledRows[Any]
     domains: Domains
     person: bool
     weight: bool
 
     @property
-    def frame(self) -> Any:
-        """The engine's frame over the stored rows."""
-        return self.spilled.frame
+    def frame(self) -> IntoLazyFrame:
+        """Frame of the stored rows."""
+        frame: IntoLazyFrame = self.spilled_rows.frame
+        return frame
 
     def covers(self, names: Sequence[str]) -> bool:
-        """Whether these columns are stored."""
+        """Return whether these columns are stored."""
         return set(names) <= set(self.domains)
 
     def count(
@@ -243,7 +245,7 @@ class StoredCodes:
 
     @property
     def _few_enough_to_sort(self) -> bool:
-        """Whether keys and persons are sorted in memory, which takes sixteen bytes per row."""
+        """Whether keys and persons can be sorted in memory, with sixteen bytes per row."""
         here = self.engine.local and self.engine.memory is None
         return here and self._in_order().select(pl.len()).collect().item() <= SORTED
 
@@ -258,18 +260,18 @@ class StoredCodes:
         return nw.from_native(self._in_order()).select(self._key(names).alias(KEY)).to_native()
 
     def _in_order(self) -> pl.LazyFrame:
-        """The rows in the order of the records; only engines that keep it write one file."""
-        return pl.scan_parquet(self.spilled.folder / STORED, glob=False)
+        """Scan the rows in the order of the records, for engines that keep it and write one file."""
+        return pl.scan_parquet(self.spilled_rows.folder / STORED, glob=False)
 
-    def first_records(self) -> Any:
-        """Return each record with the first record of its person; None where executors have not computed it."""
+    def first_records(self) -> IntoLazyFrame | None:
+        """Return each record with the first record of its person, or None if executors have not computed it."""
         from celosia.data.engines.engine import RECORD
 
         stored = self.person and RECORD in self.engine.types(self.frame)
         return self.engine.select(self.frame, [RECORD, PERSON]) if stored else None
 
     def fingerprint(self, names: Sequence[str], others: pl.LazyFrame | None) -> bytes:
-        """Return the digest of some columns; ``others`` has those that are not stored. No text is made row by row."""
+        """Digest of some columns from their codes; ``others`` has those that are not stored."""
         own = [name for name in names if name in self.domains]
         digests = []
         for block, further in self._blocks(own, others):
@@ -285,13 +287,12 @@ class StoredCodes:
             for block in stored:
                 yield block, {}
         else:
-            for block, further in zip(
-                stored, others.collect_batches(chunk_size=BLOCK, maintain_order=True), strict=True
-            ):
+            blocks = others.collect_batches(chunk_size=BLOCK, maintain_order=True)
+            for block, further in zip(stored, blocks, strict=True):
                 yield block, further.to_dict()
 
-    def _with_key(self, names: Sequence[str], kept: Sequence[str], person_keys: frozenset[str] | None) -> Any:
-        """One number per row for its codes in some columns, and for those in ``person_keys`` too."""
+    def _with_key(self, names: Sequence[str], kept: Sequence[str], person_keys: frozenset[str] | None) -> IntoLazyFrame:
+        """Packed key of each row over some columns, and a second one over those in ``person_keys``."""
         columns = {KEY: names} | ({} if person_keys is None else {_KEYS: [n for n in names if n in person_keys]})
         return (
             nw.from_native(self.frame).select(*(self._key(of).alias(k) for k, of in columns.items()), *kept).to_native()
@@ -306,7 +307,7 @@ class StoredCodes:
 
 @dataclass(frozen=True, eq=False)
 class KeyCounts:
-    """What keyed rows add up to, for each key in rising order: the arrays of a histogram without its columns."""
+    """Counts of rows, persons and weights per key, in increasing order: the arrays of a histogram."""
 
     key: Ints
     rows: Ints
@@ -317,7 +318,7 @@ class KeyCounts:
 
     @classmethod
     def of_sums(cls, sums: pl.DataFrame) -> KeyCounts:
-        """Take over sums without persons."""
+        """Return the counts of sums per key, without persons."""
         sums = sums.sort(KEY)
         return cls(_ints(sums[KEY]), _ints(sums[ROWS]), weight=_parts(sums))
 
@@ -345,7 +346,7 @@ class KeyCounts:
 
 
 def _numbers(persons: pl.Series) -> Ints:
-    """A number below 2^32 for the person of each row, missing ids being one person."""
+    """Replace person ids by numbers below 2^32; missing ids are one person."""
     if persons.dtype == pl.String:
         persons = persons.cast(pl.Categorical).to_physical()
     if persons.dtype.is_integer() and len(persons) > persons.null_count():
@@ -355,8 +356,10 @@ def _numbers(persons: pl.Series) -> Ints:
     return encode(persons).codes.astype(np.int64)
 
 
-def count_keys(engine: Engine, keyed: Any, *, person: bool, person_keys: frozenset[str] | None = None) -> KeyCounts:
-    """Count rows by their key (``KEY``), and persons (``PERSON``) where there are some."""
+def count_keys(
+    engine: Engine[Frame], keyed: Frame, *, person: bool, person_keys: frozenset[str] | None = None
+) -> KeyCounts:
+    """Count rows by their key (``KEY``), and persons (``PERSON``) if asked for."""
     parts = [name for name in (HIGHS, LOWS) if name in engine.types(keyed)]
     summed = [engine.row_count(keyed).alias(ROWS), *(nw.col(name).sum() for name in parts)]
     frame = nw.from_native(keyed)
@@ -364,7 +367,7 @@ def count_keys(engine: Engine, keyed: Any, *, person: bool, person_keys: frozens
         return KeyCounts.of_sums(_collect(engine, frame.group_by(KEY).agg(*summed)))
     by = KEY if person_keys is None else _KEYS
     spread = frame.group_by(PERSON).agg(low=nw.col(by).min(), high=nw.col(by).max(), *summed)  # noqa: B026
-    stored = engine.spill(spread.to_native())  # read twice, and as long as the number of persons
+    stored = engine.spill(spread.to_native())  # read twice, one row per person
     spread = nw.from_native(stored.frame)
     several = engine.collect(
         spread.filter(nw.col("low") < nw.col("high")).select(PERSON).head(engine.collect_limit + 1).to_native()
@@ -381,8 +384,8 @@ def count_keys(engine: Engine, keyed: Any, *, person: bool, person_keys: frozens
     else:
         each = frame.group_by(KEY, PERSON).agg(*summed)
     alone = _collect(engine, _add_means(each, parts))
-    if person_keys is not None:  # listed persons are among them: whole numbers are taken off again
-        alone = _less(alone, pairs, parts)
+    if person_keys is not None:  # listed persons are counted there too
+        alone = _subtract(alone, pairs, parts)
     listed = pairs.group_by(KEY).agg(pl.col(ROWS).sum())
     together = pl.concat(
         [alone, listed.with_columns(pl.lit(0, pl.Int64).alias(n) for n in (PERSONS, *parts))], how="diagonal"
@@ -394,8 +397,8 @@ def count_keys(engine: Engine, keyed: Any, *, person: bool, person_keys: frozens
     return KeyCounts(_ints(sums[KEY]), _ints(sums[ROWS]), single, weight, listed_pairs, person_keys)
 
 
-def _add_means(each: Any, parts: Sequence[str]) -> Any:
-    """Add up persons by key: their number, their rows, and the parts of the mean weight of each."""
+def _add_means(each: nw.LazyFrame[Frame], parts: Sequence[str]) -> nw.LazyFrame[Frame]:
+    """Sum persons by key: their number, their rows, and the parts of the mean weight of each person."""
     if parts:  # the arithmetic of `celosia.histogram.fixed_point.means`
         mean = nw.col(HIGHS).cast(nw.Float64) / HIGH + nw.col(LOWS).cast(nw.Float64) / (HIGH * LOW)
         each = each.with_columns((mean / nw.col(ROWS).cast(nw.Float64) * HIGH).alias(HIGHS))
@@ -404,7 +407,7 @@ def _add_means(each: Any, parts: Sequence[str]) -> Any:
     return each.group_by(KEY).agg(nw.len().alias(PERSONS), nw.col(ROWS).sum(), *(nw.col(name).sum() for name in parts))
 
 
-def _less(alone: pl.DataFrame, pairs: pl.DataFrame, parts: Sequence[str]) -> pl.DataFrame:
+def _subtract(alone: pl.DataFrame, pairs: pl.DataFrame, parts: Sequence[str]) -> pl.DataFrame:
     own = pairs.select(KEY, ROWS, *parts)
     if parts:
         mean = means(np.column_stack([_ints(pairs[name]) for name in parts]), _ints(pairs[ROWS]))
@@ -414,15 +417,15 @@ def _less(alone: pl.DataFrame, pairs: pl.DataFrame, parts: Sequence[str]) -> pl.
 
 
 def weight_parts(weight: str) -> dict[str, nw.Expr]:
-    """Return the parts of a weight as expressions (:func:`celosia.histogram.fixed_point.split`)."""
+    """Expressions for the parts of a weight (:func:`celosia.histogram.fixed_point.split`)."""
     value = nw.col(weight).cast(nw.Float64)
     usable = value.is_finite() & (value.abs() < LARGEST)
     scaled = nw.when(usable).then(value).otherwise(nw.lit(0.0)) * HIGH
     return {HIGHS: scaled.floor().cast(nw.Int64), LOWS: ((scaled - scaled.floor()) * LOW).floor().cast(nw.Int64)}
 
 
-def _collect(engine: Engine, frame: Any) -> pl.DataFrame:
-    """Collect sums; engines give them as whole numbers of any width."""
+def _collect(engine: Engine[Frame], frame: nw.LazyFrame[Frame]) -> pl.DataFrame:
+    """Collect sums as 64-bit integers."""
     collected = engine.collect(frame.to_native())
     whole_numbers = [name for name in (KEY, _LISTED, ROWS, PERSONS, HIGHS, LOWS) if name in collected.columns]
     return collected.with_columns(pl.col(name).cast(pl.Int64) for name in whole_numbers)
@@ -436,7 +439,7 @@ def _parts(frame: pl.DataFrame) -> Ints | None:
     return np.column_stack([_ints(frame[name]) for name in (HIGHS, LOWS)]) if HIGHS in frame.columns else None
 
 
-def refuse_many(engine: Engine, persons: int) -> None:
+def refuse_many(engine: Engine[Any], persons: int) -> None:
     """Raise if more persons have several combinations than an engine lists."""
     if persons > engine.collect_limit:
         raise DataError(

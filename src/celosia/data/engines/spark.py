@@ -1,4 +1,4 @@
-"""Spark: tables that are larger than one machine. Only histograms and other small results come to the driver."""
+"""Spark engine: tables that are larger than one machine. The driver gets histograms and other small results only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -18,7 +18,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
-from celosia.data.engines.engine import ORDER, RECORD, Engine, SpilledRows
+from celosia.data.engines.engine import ORDER, RECORD, Engine, SpilledRows, to_polars
 from celosia.data.engines.fingerprint import BLOCK, block_digest, digests_in_order, whole
 from celosia.data.engines.row_codes import NO_PERSON, PERSON, ROWS, StoredCodes
 from celosia.data.engines.spark_session import session
@@ -26,20 +26,25 @@ from celosia.data.spill import spill_folder
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
     from celosia.data.engines.engine import Domains
+    from celosia.data.io.facts import FileFacts
     from celosia.histogram import Domain
     from celosia.streams import Stream
 
 _ROW_BITS = 33
-"""Spark's increasing ids hold the number of the partition above this bit and that of the row below."""
+"""Bits of Spark's increasing ids for the row; those above are the number of the partition."""
 PART = 1 << 21
-"""Most rows of a part that an executor has in its memory, where their number is known."""
+"""Largest number of rows of a partition in the memory of an executor."""
 MADE = "__made__"
 _spills = itertools.count()
 
 
-class Spark(Engine):
-    """Runs on the session of each frame. Rows have an order only where a sort gives them one."""
+class Spark(Engine["DataFrame"]):
+    """Runs on the session of each frame. Only a sort gives the rows an order."""
 
     name: ClassVar[str] = "spark"
     local: ClassVar[bool] = False
@@ -50,23 +55,20 @@ class Spark(Engine):
         super().__init__(memory)
         self.master = master or None
 
-    def scan(self, path: Path, **options: Any) -> Any:
-        """Scan Parquet; other files come through the reader that all engines share."""
-        if path.suffix.lower() in {".parquet", ".pq"}:
-            with _without_cells():
-                return _read_parquet(session(self.master), path)
-        return self.accept(pl.scan_csv(path, glob=False, **options))
+    def scan(self, path: Path) -> DataFrame:
+        """Open a Parquet file."""
+        with _without_cells():
+            return _read_parquet(session(self.master), path)
 
-    def scan_like(self, facts: Any, frame: pl.LazyFrame) -> Any | None:
-        """Scan a Parquet file whose types Spark has too."""
-        path = getattr(facts, "source", None)
-        if path is None or facts.type != "parquet":
+    def scan_like(self, facts: FileFacts, frame: pl.LazyFrame) -> DataFrame | None:
+        """Open a Parquet file whose types Spark has too."""
+        if facts.source is None or facts.type != "parquet":
             return None
         types = frame.collect_schema()
-        return self.scan(path) if all(_spark_type(dtype) == dtype for dtype in types.values()) else None
+        return self.scan(facts.source) if all(_spark_type(dtype) == dtype for dtype in types.values()) else None
 
-    def accept(self, frame: Any) -> Any:
-        """Take over a Spark frame as it is; a lazy one through a file, others through Arrow."""
+    def accept(self, frame: IntoFrame) -> DataFrame:
+        """Return a Spark frame as it is; convert a lazy Polars frame through a file, others through Arrow."""
         if is_spark(frame):
             return frame
         running = session(self.master)
@@ -74,22 +76,23 @@ class Spark(Engine):
             path = _spill().with_suffix(".parquet")
             _storable(frame).sink_parquet(path)
             return self.scan(path)
-        polars = frame if isinstance(frame, pl.DataFrame) else nw.from_native(frame, eager_only=True).to_polars()
-        return _create_frame(running, _storable(polars.lazy()).collect())
+        return _create_frame(running, _storable(to_polars(frame).lazy()).collect())
 
-    def identify(self, frame: Any) -> Any:
-        """Add the row number: its place in its partition after the rows of the partitions before."""
+    def identify(self, frame: DataFrame) -> DataFrame:
+        """Add the row number: the position in the partition plus the number of rows of the partitions before."""
         numbered = frame.withColumn(RECORD, F.monotonically_increasing_id())
         part = F.shiftright(RECORD, _ROW_BITS).cast("int")
         counted = self.collect(numbered.groupBy(part.alias("part")).agg(F.count("*").alias("rows"))).sort("part")
         parts = counted["part"].to_numpy()
-        rows = np.zeros(int(parts.max(initial=0)) + 1, dtype=np.int64)  # an empty partition has no row to tell it
+        rows = np.zeros(int(parts.max(initial=0)) + 1, dtype=np.int64)  # empty partitions are not counted
         rows[parts] = counted["rows"].to_numpy()
         start = F.array(*(F.lit(before).cast("long") for before in (np.cumsum(rows) - rows).tolist()))[part]
         return numbered.withColumn(RECORD, start + F.col(RECORD).bitwiseAND(F.lit((1 << _ROW_BITS) - 1)))
 
-    def attach(self, frame: Any, small: pl.DataFrame, on: Sequence[str], *, keep_unmatched: bool = True) -> Any:
-        """Null-safe join with a Polars frame that every executor gets a copy of."""
+    def attach(
+        self, frame: DataFrame, small: pl.DataFrame, on: Sequence[str], *, keep_unmatched: bool = True
+    ) -> DataFrame:
+        """Null-safe join with a Polars frame, which is broadcast to the executors."""
         keys = {name: f"__key{i}__" for i, name in enumerate(on)}
         other = F.broadcast(_create_frame(frame.sparkSession, _storable(small.lazy().rename(keys)).collect()))
         same = [
@@ -99,15 +102,15 @@ class Spark(Engine):
         joined = frame.join(other, same, how)
         return joined if how == "leftsemi" else joined.drop(*keys.values())
 
-    def collect(self, frame: Any) -> pl.DataFrame:
-        """Bring a small result to the driver."""
+    def collect(self, frame: DataFrame) -> pl.DataFrame:
+        """Collect a small result on the driver."""
         with _without_cells():
             collected = pl.from_arrow(frame.toArrow())
         assert isinstance(collected, pl.DataFrame)
         return collected
 
-    def to_polars_lazy(self, frame: Any, rows: int | None = None) -> pl.LazyFrame:  # noqa: ARG002
-        """By files that the executors write, one after the other in the order of the partitions."""
+    def to_polars_lazy(self, frame: DataFrame, rows: int | None = None) -> pl.LazyFrame:  # noqa: ARG002
+        """Scan files that the executors write, in the order of the partitions."""
         folder = _spill()
         with _without_cells():
             frame.write.parquet(folder.absolute().as_uri())
@@ -118,29 +121,29 @@ class Spark(Engine):
             )
         return pl.scan_parquet(parts, glob=False)
 
-    def shuffle(self, frame: Any, stream: Stream, domains: Domains | None = None) -> Any:  # noqa: ARG002
-        """By partitions of equal ranges of the drawn numbers, each sorted: they are uniform, so nobody samples them.
+    def shuffle(self, frame: DataFrame, stream: Stream, domains: Domains | None = None) -> DataFrame:  # noqa: ARG002
+        """Partition the rows by equal ranges of the sort key, which is uniform, and sort each partition.
 
         A sort would compute the rows twice, the first time to find the ranges.
         """
-        drawn = self.add_shuffle_order(frame, stream)
-        parts = int(drawn.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+        keyed = self.add_shuffle_order(frame, stream)
+        parts = int(keyed.sparkSession.conf.get("spark.sql.shuffle.partitions"))
         share = F.col(ORDER).cast("double") / F.lit(2.0**64) + F.lit(0.5)
         part = F.least(F.floor(share * F.lit(parts)), F.lit(parts - 1)).cast("int")
-        return drawn.repartitionById(parts, part).sortWithinPartitions(ORDER, RECORD).drop(ORDER)
+        return keyed.repartitionById(parts, part).sortWithinPartitions(ORDER, RECORD).drop(ORDER)
 
-    def materialise(self, frame: Any) -> Any:
-        """As it is: what is asked of it is computed where the rows are, from the files that they come from."""
+    def materialise(self, frame: DataFrame) -> DataFrame:
+        """Return the frame: executors compute from the files."""
         return frame
 
     def map_batches(
         self,
-        frame: Any,
+        frame: DataFrame,
         inputs: Sequence[str],
         outputs: Mapping[str, pl.DataType],
         function: Callable[[pl.DataFrame], pl.DataFrame],
-    ) -> Any:
-        """A function that the executors call with Arrow arrays."""
+    ) -> DataFrame:
+        """Call the function on the executors, with Arrow arrays."""
 
         def apply(*columns: pa.Array) -> pa.Array:
             batch = pl.DataFrame({name: pl.Series(cells) for name, cells in zip(inputs, columns, strict=True)})
@@ -154,13 +157,13 @@ class Spark(Engine):
 
     def map_partitions(
         self,
-        frame: Any,
+        frame: DataFrame,
         by: Sequence[str],
         outputs: Mapping[str, pl.DataType],
         function: Callable[[pl.DataFrame], pl.DataFrame],
         rows: int = 0,
-    ) -> Any:
-        """The executors call it, for a partition at a time."""
+    ) -> DataFrame:
+        """Call the function on the executors, once per partition."""
 
         def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             part = [pl.DataFrame(batch) for batch in batches]
@@ -174,21 +177,21 @@ class Spark(Engine):
         with _without_cells():
             return frame.mapInArrow(apply, _types(outputs))
 
-    def spill(self, frame: Any) -> SpilledRows:
-        """In files that the executors write and read."""
+    def spill(self, frame: DataFrame) -> SpilledRows[DataFrame]:
+        """Compute the rows once, in files that the executors write and read."""
         folder = _spill()
         with _without_cells():
             frame.write.parquet(folder.absolute().as_uri())
             return SpilledRows(_read_parquet(frame.sparkSession, folder), folder)
 
     def stores_codes(self, person: str | None) -> bool:
-        """For persons alone: rows without them are counted once."""
+        """Return whether persons are counted; rows without persons are counted only once."""
         return person is not None
 
     def encode(
-        self, frame: Any, domains: Mapping[str, Domain], *, person: str | None = None, weight: str | None = None
+        self, frame: DataFrame, domains: Mapping[str, Domain], *, person: str | None = None, weight: str | None = None
     ) -> StoredCodes:
-        """With record ids, where the table has some; a person is then known by the first of their records."""
+        """Write the codes, with record ids if the table has them; then a person's id is their first record."""
         if person is None or RECORD not in frame.columns:
             return super().encode(frame, domains, person=person, weight=weight)
         coded = self._coded_rows(frame, domains, person, weight, [RECORD])
@@ -201,17 +204,17 @@ class Spark(Engine):
         numbered = self.map_partitions(coded, [PERSON], types, with_first, self.rows(frame))
         return StoredCodes(self, self.spill(numbered), domains, person=True, weight=weight is not None)
 
-    def fingerprint(self, frame: Any, names: Sequence[str]) -> bytes:
-        """Block by block where the rows are; only the digests of the blocks come here.
+    def fingerprint(self, frame: DataFrame, names: Sequence[str]) -> bytes:
+        """Digest the blocks on the executors and collect their digests.
 
-        Blocks that lie whole and in order in one partition are digested as they come. Others are gathered: of a table
-        as it was read those that a border between partitions cuts, of one in any order all of them.
+        Blocks that are complete and in order in one partition are digested there. Others are gathered first: those
+        that two partitions share, or all blocks of a table in another order.
         """
         numbered = frame if RECORD in frame.columns else self.identify(frame)
         last = self.collect(numbered.agg(F.max(RECORD).alias("last"), F.count("*").alias("rows"))).row(0)
         if last[1] == 0:
             return block_digest(self.collect(self.select(frame, names)))
-        if last[0] + 1 != last[1]:  # some records are gone: the others close up
+        if last[0] + 1 != last[1]:  # records were dropped: number the others without gaps
             numbered = self.identify(self.sort_by_record(numbered).drop(RECORD))
         cells = numbered.select(RECORD, *(F.col(_quote(name)) for name in names))
         digests = self._digests_in_order(cells, last[1])
@@ -223,8 +226,8 @@ class Spark(Engine):
             whole_blocks = pl.concat([whole_blocks, self._digests_gathered(some, names)])
         return whole(whole_blocks.sort("block")["digest"].to_list())
 
-    def _digests_in_order(self, cells: Any, rows: int) -> pl.DataFrame:
-        """The blocks of each partition, with the digests of those that are whole."""
+    def _digests_in_order(self, cells: DataFrame, rows: int) -> pl.DataFrame:
+        """Blocks of each partition, with the digests of the complete ones."""
 
         def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             some = (pl.DataFrame(batch) for batch in batches)
@@ -234,8 +237,8 @@ class Spark(Engine):
         with _without_cells():
             return self.collect(cells.mapInArrow(apply, "block long, digest binary"))
 
-    def _digests_gathered(self, cells: Any, names: Sequence[str]) -> pl.DataFrame:
-        """The digests of blocks, the rows of each brought together."""
+    def _digests_gathered(self, cells: DataFrame, names: Sequence[str]) -> pl.DataFrame:
+        """Digests of blocks, after the rows of each are gathered."""
 
         def apply(rows: pa.Table) -> pa.Table:
             block = pl.DataFrame(rows).sort(RECORD)
@@ -246,8 +249,8 @@ class Spark(Engine):
             blocks = cells.groupBy(F.floor(F.col(RECORD) / BLOCK))
             return self.collect(blocks.applyInArrow(apply, "block long, digest binary"))
 
-    def map_blocks(self, frame: Any, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
-        """Several blocks at a time, where they are; the smallest one tells the types of what is made."""
+    def map_blocks(self, frame: DataFrame, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> DataFrame:
+        """Apply the function on the executors; the types of its result are those for the smallest block."""
         sizes = self.collect(self.histogram(frame, [block])).sort(ROWS, block)
         if not len(sizes):
             return frame.drop(block)
@@ -259,39 +262,31 @@ class Spark(Engine):
         with _without_cells():
             return frame.groupBy(block).applyInArrow(apply, _types(types)).localCheckpoint()
 
-    def quantiles(self, frame: Any, column: str, shares: Sequence[float]) -> list[float]:
+    def quantiles(self, frame: DataFrame, column: str, shares: Sequence[float]) -> list[float]:
         """Exact quantiles of one column in one pass."""
         wanted = F.percentile(_quote(column), F.array(*(F.lit(float(q)) for q in shares)))
         return [float(value) for value in self.collect(frame.select(wanted.alias("found")))["found"][0]]
 
-    def write(self, frame: Any, path: Path, **options: Any) -> None:
-        """Write one file by streaming what the executors wrote; the caller gives a temporary path."""
-        lazy = self.to_polars_lazy(frame)
-        if path.suffix.lower() in {".parquet", ".pq"}:
-            lazy.sink_parquet(path)
-        else:
-            lazy.sink_csv(path, **options)
 
-
-def is_spark(frame: Any) -> bool:
-    """Whether it is a frame of PySpark, classic or of Spark Connect."""
+def is_spark(frame: object) -> bool:
+    """Return whether a frame is PySpark's, classic or of Spark Connect."""
     return type(frame).__module__.startswith("pyspark.sql")
 
 
-def _create_frame(running: Any, small: pl.DataFrame) -> Any:
-    with _without_cells():  # a server tells no types of a table without rows
+def _create_frame(running: SparkSession, small: pl.DataFrame) -> DataFrame:
+    with _without_cells():  # a Spark Connect server infers no types without rows
         return running.createDataFrame(_arrow(small), schema=None if len(small) else _types(small.schema))
 
 
 def _arrow(frame: pl.DataFrame) -> pa.Table:
-    """Arrow as Spark takes it: without views."""
+    """Convert to the Arrow types that Spark reads, which have no views."""
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
     plain = [f.with_type(pa.string()) if pa.types.is_large_string(f.type) else f for f in table.schema]
     return table.cast(pa.schema(plain))
 
 
 def _spark_type(dtype: pl.DataType) -> pl.DataType:
-    """The type in which Spark keeps a column: it has no unsigned numbers, no lists of values and no nanoseconds."""
+    """Type of a column in Spark, which has no unsigned numbers, categories or nanoseconds."""
     if dtype == pl.UInt64:
         return pl.Decimal(20, 0)
     if dtype.is_unsigned_integer():
@@ -308,8 +303,8 @@ def _storable(frame: pl.LazyFrame) -> pl.LazyFrame:
     return frame.with_columns(pl.col(n).cast(_spark_type(t)) for n, t in types.items() if _spark_type(t) != t)
 
 
-def _types(types: Mapping[str, pl.DataType]) -> Any:
-    """The types of columns as Spark names them."""
+def _types(types: Mapping[str, pl.DataType]) -> StructType:
+    """Types of columns as a Spark schema."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(_arrow(_storable(pl.LazyFrame(schema=dict(types))).collect()).schema)
@@ -319,8 +314,8 @@ def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _read_parquet(running: Any, path: Path) -> Any:
-    """Read exactly this file or folder: Spark would take ``[1]`` or ``*`` in its name for a pattern."""
+def _read_parquet(running: SparkSession, path: Path) -> DataFrame:
+    """Read this file or folder only; by default Spark reads ``[1]`` or ``*`` in a name as a pattern."""
     return running.read.option("__globPaths__", "false").parquet(f"file://{path.absolute()}")
 
 
@@ -330,7 +325,7 @@ def _spill() -> Path:
 
 @contextlib.contextmanager
 def _without_cells() -> Iterator[None]:
-    """Spark's messages can hold cells: only the name of what went wrong is told. Its warnings are of pandas, unused."""
+    """Raise errors without Spark's messages, which can contain cells, and ignore its warnings about pandas."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""The Spark session: that of the program when it has one, else one that is quiet, local and repeatable."""
+"""Spark session: that of the program if it has one, else a local one that logs nothing and is reproducible."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 LOCAL = "local[*]"
 RESULT = "256m"
-"""Most that one job may bring to the driver: a table that would come whole is stopped there."""
+"""Largest result of a job on the driver, which stops the collection of a whole table."""
 DRIVER = "2g"
-_REPEATABLE = {
+_REPRODUCIBLE = {
     "spark.sql.adaptive.enabled": "false",  # plans that change while they run number rows differently
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.caseSensitive": "true",
@@ -30,14 +33,14 @@ _REPEATABLE = {
 _QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "OFF",  # what Spark logs of a failure can hold cells; the failure itself is raised
+    "spark.log.level": "OFF",  # logs of a failure can contain cells; the failure itself is raised
 }
 
 
-def session(master: str | None = None, further: Mapping[str, str] | None = None) -> Any:
-    """The session of this process, or one on a master: ``local[2]``, ``spark://host:7077``, ``sc://host:15002``.
+def session(master: str | None = None, further: Mapping[str, str] | None = None) -> SparkSession:
+    """Return the session of this process, or start one: ``local[2]``, ``spark://host:7077``, ``sc://host:15002``.
 
-    ``further`` settings count where the session is started here.
+    ``further`` are settings of a session that is started.
     """
     from pyspark.sql import SparkSession
 
@@ -53,19 +56,19 @@ def session(master: str | None = None, further: Mapping[str, str] | None = None)
     return started
 
 
-def configure(running: Any) -> Any:
-    """A session that somebody else made, with the settings that the same numbers every time need."""
-    for name, value in _REPEATABLE.items():
+def configure(running: SparkSession) -> SparkSession:
+    """Set the options of a session without which results are not reproducible."""
+    for name, value in _REPRODUCIBLE.items():
         running.conf.set(name, value)
     return running
 
 
 def settings(master: str) -> dict[str, str]:
-    """What a session that Celosia starts is told."""
+    """Options of a session that Celosia starts."""
     folder = spill_folder() / "spark"
     folder.mkdir(exist_ok=True)
     shared = {
-        **_REPEATABLE,
+        **_REPRODUCIBLE,
         **_QUIET,
         "spark.driver.maxResultSize": RESULT,
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
@@ -76,7 +79,7 @@ def settings(master: str) -> dict[str, str]:
     parts = 2 * (int(cores) if cores.isdigit() else os.cpu_count() or 1)
     log = folder / "log4j2.properties"
     log.write_text("rootLogger.level = off\n", encoding="utf-8")
-    # nobody but this machine can reach a local session, and what it spills goes with the process
+    # a local session listens on this machine only, and its files are deleted with the process
     return shared | {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
@@ -87,7 +90,7 @@ def settings(master: str) -> dict[str, str]:
     }
 
 
-def _start(master: str, further: Mapping[str, str]) -> Any:
+def _start(master: str, further: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("celosia").master(master)
@@ -104,7 +107,7 @@ def _start(master: str, further: Mapping[str, str]) -> Any:
         raise DataError(f"Spark did not start on {master!r}: {_reason(error, log)}") from error
 
 
-def _remote(address: str) -> Any:
+def _remote(address: str) -> SparkSession:
     from pyspark.sql import SparkSession
 
     try:
@@ -115,24 +118,24 @@ def _remote(address: str) -> Any:
         raise DataError(f"no Spark Connect server answers at {address.partition(';')[0]!r}.") from error
 
 
-def _check_master(running: Any, master: str | None) -> Any:
-    """The running session; a process has one, so another master is refused."""
+def _check_master(running: SparkSession, master: str | None) -> SparkSession:
+    """Return the running session; raise if another master is asked for, since a process has one session."""
     own = _master(running)
     if master is not None and own is not None and own != master:
         raise DataError(f"this process already runs Spark on {own!r}: stop that session to use {master!r}.")
     return running
 
 
-def _master(running: Any) -> str | None:
+def _master(running: SparkSession) -> str | None:
     return None if is_remote(running) else str(running.sparkContext.master)
 
 
-def is_remote(running: Any) -> bool:
-    """Whether it is a session of Spark Connect."""
+def is_remote(running: SparkSession) -> bool:
+    """Return whether a session is one of Spark Connect."""
     return ".connect." in type(running).__module__
 
 
-def _stop(started: Any, process: int) -> None:
+def _stop(started: SparkSession, process: int) -> None:
     if os.getpid() == process:
         with contextlib.suppress(Exception):
             started.stop()
@@ -147,21 +150,21 @@ def _reason(error: Exception, log: Path) -> str:
 
 @contextlib.contextmanager
 def _redirect_stderr(log: Path) -> Iterator[None]:
-    """Let the process of Java, which inherits the standard error, write to a file instead."""
+    """Redirect the standard error to a file, also for the Java process, which inherits it."""
     sys.stderr.flush()
-    kept = os.dup(2)
+    original = os.dup(2)
     try:
         with log.open("wb") as file:
             os.dup2(file.fileno(), 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(original, 2)
+        os.close(original)
 
 
 @contextlib.contextmanager
 def _ignore_warnings() -> Iterator[None]:
-    """PySpark warns of a version of pandas that is not used here: frames come and go by Arrow."""
+    """Ignore PySpark's warnings about pandas, which is not used: frames are converted by Arrow."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         warnings.simplefilter("ignore", UserWarning)

@@ -75,7 +75,7 @@ def needed(part: Part, table: Table) -> int:
     return len(table) * max(1, len(columns)) * CELL_BYTES
 
 
-def nearest(part: Part, engine: Engine, rows: int, memory: int | None = None) -> str:
+def nearest(part: Part, engine: Engine[Any], rows: int, memory: int | None = None) -> str:
     """The nearest thing that works; ``memory`` is how much would do, where that is what lacks."""
     roomier = [name for name in installed_engines() if name != engine.name and engine_named(name).collect_limit >= rows]
     ways = []
@@ -94,7 +94,7 @@ def nearest(part: Part, engine: Engine, rows: int, memory: int | None = None) ->
     return "; or ".join([first[0].upper() + first[1:], *others]) + "."
 
 
-def support(part: type[Part], engine: type[Engine]) -> str:
+def support(part: type[Part], engine: type[Engine[Any]]) -> str:
     """What a part can do on an engine, in words."""
     bound = f"up to {engine.collect_limit / 1e6:g} million rows"
     if not _always(part):
