@@ -127,8 +127,8 @@ def test_the_report_states_every_condition_in_its_language(tmp_path):
 
 def test_the_fewest_records_that_every_class_must_have():
     """What a check against earlier releases asks for: a model with a smallest class states it, whatever its name."""
-    from celosia.release.evidence.history import least
+    from celosia.release.evidence.history import fewest_remaining
 
-    assert least(None, [models.AlphaK(alpha=0.5, k=7), models.KAnonymity(k=3)]) == 7
-    assert least(None, [models.TCloseness(t=0.2)]) == 2
-    assert least(4, [models.KAnonymity(k=9)]) == 4
+    assert fewest_remaining(None, [models.AlphaK(alpha=0.5, k=7), models.KAnonymity(k=3)]) == 7
+    assert fewest_remaining(None, [models.TCloseness(t=0.2)]) == 2
+    assert fewest_remaining(4, [models.KAnonymity(k=9)]) == 4

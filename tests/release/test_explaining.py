@@ -12,7 +12,7 @@ import pytest
 import celosia
 from celosia.cli.main import run as command
 from celosia.errors import ParameterError
-from celosia.release.column_sets import cheapest
+from celosia.release.column_sets import cheapest_blanking
 
 PEOPLE = pl.DataFrame(
     {
@@ -80,10 +80,10 @@ def test_two_cheap_cells_before_a_dear_one_and_every_way_is_closed():
         return 1.0 if "d" in columns else 0.0
 
     cost = {"a": 5.0, "b": 1.0, "c": 2.0, "d": 4.0}
-    assert cheapest([(both, "abc")], cost, 0.5) == ("b", "c")
-    assert cheapest([(both, "abc"), (other, "abd")], cost, 0.5) == ("b", "c", "d")
-    assert cheapest([(lambda _: 1.0, "abc")], cost, 0.5) is None
-    assert cheapest([(lambda _: 0.0, "abc")], cost, 0.5) == ()
+    assert cheapest_blanking([(both, "abc")], cost, 0.5) == ("b", "c")
+    assert cheapest_blanking([(both, "abc"), (other, "abd")], cost, 0.5) == ("b", "c", "d")
+    assert cheapest_blanking([(lambda _: 1.0, "abc")], cost, 0.5) is None
+    assert cheapest_blanking([(lambda _: 0.0, "abc")], cost, 0.5) == ()
 
 
 def test_noise_that_does_not_hide_an_outlier():

@@ -7,7 +7,7 @@ import celosia
 from celosia.data.memory import bytes_of
 from celosia.errors import DataError
 from celosia.parts import build
-from celosia.release.policy.feasibility import needed, refuse_beyond
+from celosia.release.policy.feasibility import refuse_beyond, required_bytes
 
 SCHEMA = celosia.Schema.of(quasi=["pay", "age"], sensitive=["ill"])
 
@@ -34,7 +34,7 @@ def table(request, tmp_path):
 def test_a_method_that_needs_more_than_the_memory_is_refused(table):
     # 10^8 rows of one column, 64 bytes a cell: 6.4 GB
     swap = build("method", "rank-swap(columns=[pay], window=0.1)")
-    assert needed(swap, table(None)) == 6_400_000_000
+    assert required_bytes(swap, table(None)) == 6_400_000_000
     told = (
         r"rank-swap needs whole columns in memory: about 7GB for 100000000 rows, and memory is 1GB. Give memory = '7GB'"
     )
@@ -55,7 +55,7 @@ def test_what_needs_only_combinations_is_not_refused(table):
 
 def test_a_measure_needs_the_quasi_identifiers(table):
     homogeneity = build("risk", "homogeneity")
-    assert needed(homogeneity, table(None)) == 2 * 6_400_000_000
+    assert required_bytes(homogeneity, table(None)) == 2 * 6_400_000_000
     with pytest.raises(DataError, match=r"measure one that needs no more than combinations: .*prosecutor"):
         refuse_beyond(table("1GB"), [homogeneity])
 
@@ -63,7 +63,7 @@ def test_a_measure_needs_the_quasi_identifiers(table):
 def test_what_names_no_column_needs_one_at_least(tmp_path):
     pl.DataFrame({"pay": [1.0, 2.0]}).write_parquet(tmp_path / "pay.parquet")
     rows = celosia.read(tmp_path / "pay.parquet", celosia.Schema.of(sensitive=["pay"])).rows
-    assert needed(build("risk", "homogeneity"), Long(rows)) == 6_400_000_000
+    assert required_bytes(build("risk", "homogeneity"), Long(rows)) == 6_400_000_000
 
 
 def test_no_attack_does_with_less_so_memory_is_asked_for(table):

@@ -242,7 +242,7 @@ def test_nothing_is_half_written_when_a_part_of_the_release_fails(place, monkeyp
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(sys.modules[run.__module__], "indented", fail)
+    monkeypatch.setattr(sys.modules[run.__module__], "pretty_json", fail)
     with pytest.raises((OSError, OutputError)):
         run(policy(place))
     assert sorted(p.name for p in place.iterdir()) == ["people.csv", "policy.toml"]

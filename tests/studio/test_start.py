@@ -86,7 +86,7 @@ def test_cleaning_is_proposed_and_done_while_reading(students, visit):
     card = page.locator("li.column", has=page.get_by_role("heading", name="age"))
     card.get_by_role("button", name="Read the codes as missing").click()
     page.get_by_text("The data are cleaned while they are read.").wait_for()
-    assert students.project.policy().input.cleaning["missing"] == {"age": [999]}
+    assert students.project.policy().input.cleaning_options["missing"] == {"age": [999]}
     assert students.project.policy().table().column("age").null_count() == 5
     card.get_by_text("5 missing").wait_for()
 

@@ -35,7 +35,7 @@ def apply(
     if not applied.holds and not violating:
         _refuse(applied.spec(), json=json)
         return
-    policy = Policy.recorded(load_record(record), record.parent)
+    policy = Policy.from_record(load_record(record), record.parent)
     output = policy.output
     written = write(
         applied.table,

@@ -46,7 +46,7 @@ def explain_risk(
     before = open_source(original, roles, engine=engine, memory=memory)[0]
     recorded = None if private is None else load_record(private)
     if recorded is not None and private is not None and not before.schema.quasi and recorded.policy:
-        before = before.with_schema(Policy.recorded(recorded, private.parent).schema)
+        before = before.with_schema(Policy.from_record(recorded, private.parent).schema)
     before = before.identified()
     after = read(protected, engine=engine, memory=memory)
     after = after.with_schema(before.schema.keep(after.names).loose())

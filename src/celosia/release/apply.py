@@ -1,8 +1,8 @@
 """Apply the transformation of an earlier release to new records of the same schema: ``celosia.apply``.
 
-The private record has what each step did: the label of each value, the classes with their levels, the cuts of a
-partition, the fuzzy sets. New records get the same cells, so that old and new releases can be combined. Nothing is
-searched again, so the requirements may fail for new records: the records that violate them are listed.
+The private record has the transformation of each step: the label of each value, the classes with their levels, the
+cuts of a partition, the fuzzy sets. New records get the same cells, so that old and new releases can be combined.
+Nothing is searched again, so the requirements may fail for new records: the records that violate them are listed.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reused:
-    """New records under an earlier transformation, with masks of those that need attention."""
+    """New records under an earlier transformation, with masks of the suppressed and of the violating ones."""
 
     table: Table
     original: Table = field(repr=False)
-    """The new records before the transformation."""
+    """New records before the transformation."""
     methods: tuple[Method, ...] = field(repr=False)
-    """The steps of the release, applied again."""
+    """Steps of the release."""
     unplaced: NDArray[np.bool_] = field(repr=False)
     """Records that are suppressed because the transformation has no cells for them (an unknown value, or no class)."""
     violating: Mapping[str, NDArray[np.bool_]] = field(repr=False)
@@ -61,9 +61,9 @@ class Reused:
 
 def apply(
     record: RecordDraft | Mapping[str, Any] | str | Path,
-    source: Any,
+    source: object,
     *,
-    released: Any = None,
+    released: object = None,
     engine: str | None = None,
 ) -> Reused:
     """Apply the transformation of a private record to new records.
@@ -79,7 +79,7 @@ def apply(
         raise DataError(
             "a consent request made this record: its classes depend on choices. Make a new request instead."
         )
-    policy = Policy.recorded(recorded, directory)
+    policy = Policy.from_record(recorded, directory)
     table = source if isinstance(source, Table) else policy.like(source, engine)
     missing = [name for name in policy.schema.quasi if name not in table.names]
     if missing:
@@ -93,7 +93,7 @@ def apply(
         require += [model for model in requirements(method) if model not in require]
     targets = {name: sizes for method in methods for name, sizes in target_sizes(method, plan.table).items()}
     placed = placed.blank_suppressed(require)
-    return Reused(placed, plan.table, methods, unplaced, _violating(placed, require, targets, released))
+    return Reused(placed, plan.table, methods, unplaced, _violation_masks(placed, require, targets, released))
 
 
 def _open_record(record: RecordDraft | Mapping[str, Any] | str | Path) -> RecordDraft:
@@ -102,8 +102,8 @@ def _open_record(record: RecordDraft | Mapping[str, Any] | str | Path) -> Record
     return record_of(record) if isinstance(record, Mapping) else load_record(record)
 
 
-def _violating(
-    table: Table, require: list[Model], targets: Mapping[str, NDArray[np.int64]], released: Any
+def _violation_masks(
+    table: Table, require: list[Model], targets: Mapping[str, NDArray[np.int64]], released: object
 ) -> dict[str, NDArray[np.bool_]]:
     """Return for each requirement a mask of the new records whose class does not meet it.
 
@@ -116,7 +116,7 @@ def _violating(
     return masks
 
 
-def _combine(table: Table, released: Any) -> Table:
+def _combine(table: Table, released: object) -> Table:
     """Concatenate new and released records, the new ones first; a suppressed record is one with ``*`` in its cells."""
     import polars as pl
 

@@ -20,20 +20,20 @@ from celosia.table import Table, read_protected
 
 P = TypeVar("P", bound=Part)
 MISSING_CODES = frozenset({"", "na", "n/a", "n.a.", "nan", "null", "nil", "missing", "-", "?", "."})
-"""Usual codes for a missing value, in small letters; none is missing in some fields and a value in others."""
+"""Usual codes for a missing value, in lower case; without "none", which is a value in some columns."""
 PartsLike: TypeAlias = Sequence[P | str | Mapping[str, Any]] | P | str | Mapping[str, Any]
 """Parts in every accepted notation: a single one, or several."""
 
 
 @explain_failures()
 def assess(
-    table: Any,
+    table: object,
     models: PartsLike[Model] = (),
     risks: PartsLike[Threat] = ("prosecutor",),
     *,
     schema: Schema | None = None,
     guessed: bool = False,
-    against: Sequence[Any] = (),
+    against: Sequence[object] = (),
 ) -> Assessment:
     """Measure requirements and risks on a table, or on a frame or file under a schema.
 
@@ -60,7 +60,7 @@ def assess(
         warn_undeclared(table, built_models)
     check_columns(table, [*built_models, *built_risks])
     refuse_beyond(table, [*built_models, *built_risks])
-    # models that count sensitive values first: the class sizes follow from their histogram
+    # models that count sensitive values first, because the class sizes follow from their histogram
     order = sorted(range(len(built_models)), key=lambda i: not built_models[i].counted_columns())
     measured = {i: measure_model(built_models[i], table) for i in order}
     warn_spellings(table, built_models)  # after the models: it uses their counts
@@ -69,14 +69,16 @@ def assess(
         tuple(measured[i] for i in range(len(built_models))),
         (
             *(measure_threat(risk, table, table) for risk in built_risks if isinstance(risk, Risk)),
-            *_together(table, against, built_models),
+            *_measure_history(table, against, built_models),
         ),
         guessed,
     )
 
 
-def _together(table: Table, earlier: Sequence[Any], models: Sequence[Model]) -> tuple[Finding, ...]:
-    return history.against(table.first, table, earlier, history.least(None, models)) if earlier else ()
+def _measure_history(table: Table, earlier: Sequence[object], models: Sequence[Model]) -> tuple[Finding, ...]:
+    return (
+        history.measure_together(table.first, table, earlier, history.fewest_remaining(None, models)) if earlier else ()
+    )
 
 
 def warn_undeclared(table: Table, models: Sequence[Model]) -> None:
@@ -93,8 +95,8 @@ def warn_undeclared(table: Table, models: Sequence[Model]) -> None:
 
 def warn_spellings(table: Table, models: Sequence[Model]) -> None:
     """Warn if a counted sensitive column has several spellings of a value, or usual codes for a missing one."""
-    wanted = [name for model in models for name in model.counted_columns()]
-    for column in dict.fromkeys(name for each in wanted for name in table.schema.need_sensitive(each)):
+    counted = [name for model in models for name in model.counted_columns()]
+    for column in dict.fromkeys(name for each in counted for name in table.schema.need_sensitive(each)):
         if table.afar(column) or str(table.polars_types()[column]) != "String":
             continue
         texts = table.tally(column)[column].drop_nulls().to_list()

@@ -1,8 +1,8 @@
-"""Measure what was lost between two tables, and what an intruder can still do: ``celosia.compare``."""
+"""Measure the losses between two tables and the attacks that use both: ``celosia.compare``."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from celosia.data.schema import Schema
 from celosia.errors import explain_failures
@@ -16,8 +16,8 @@ from celosia.table.pairing import by_index, pair
 
 @explain_failures()
 def compare(
-    original: Any,
-    protected: Any,
+    original: object,
+    protected: object,
     losses: PartsLike[Loss] = ("altered-records", "discernibility"),
     risks: PartsLike[Threat] = (),
     *,
@@ -25,12 +25,12 @@ def compare(
     key: str | None = None,
     by: Literal["position"] | None = None,
 ) -> Comparison:
-    """Measure what was lost, and attacks that use both tables. A measure that does not apply says why.
+    """Measure losses, and attacks that use both tables. A finding that does not apply has a reason instead of a value.
 
     Each is a table, or a frame or file; ``schema`` describes both. ``key`` names a column of both that identifies a
-    record; it enters no loss and no attack. ``by="position"`` states that both files have the same row order. Frames
-    are paired by the index of pandas, or else by position. Rows that are paired by position are refused when the
-    unchanged columns show that one table was shuffled.
+    record; no loss and no attack uses it. ``by="position"`` states that both files have the same row order. Frames
+    are paired by the index of pandas, or else by position. Pairing by position is refused if the unchanged columns
+    show that one table was shuffled.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 30]}), celosia.Schema.of(quasi=["age"]))
@@ -39,19 +39,19 @@ def compare(
     """
     built_losses = build_all("loss", losses)
     built_risks = build_all("risk or attack", risks)
-    original, protected = opened_pair(original, protected, schema)
-    refuse_beyond(original, [*built_losses, *built_risks])
-    original, aligned = pair(original, protected, key=key, by=by)
+    before, after = read_pair(original, protected, schema)
+    refuse_beyond(before, [*built_losses, *built_risks])
+    before, after = pair(before, after, key=key, by=by)
     return Comparison(
-        original,
-        aligned,
-        tuple(measure_loss(loss, original, aligned) for loss in built_losses),
-        tuple(measure_threat(risk, original, aligned) for risk in built_risks),
+        before,
+        after,
+        tuple(measure_loss(loss, before, after) for loss in built_losses),
+        tuple(measure_threat(risk, before, after) for risk in built_risks),
     )
 
 
-def opened_pair(original: Any, protected: Any, schema: Schema | None = None) -> tuple[Table, Table]:
-    """An original and what was made of it as two tables; the protected one has what the schema names of its columns."""
+def read_pair(original: object, protected: object, schema: Schema | None = None) -> tuple[Table, Table]:
+    """Read an original and its protected table; the schema applies to the columns that each of them has."""
     first = read(original, schema)
     if isinstance(protected, Table):
         return first, protected

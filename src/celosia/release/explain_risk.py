@@ -1,7 +1,6 @@
-"""Why one record is at risk: which attacks reach it, through which columns, the cheapest change that protects it.
+"""Explain the risk of one record: attacks that reach it, columns they need, and the cheapest change that protects it.
 
-For the person who holds the original only. Nothing here is logged or written into a release; cell values are told only
-where they are asked for.
+For the data owner only. Nothing here is logged or written into a release; cell values are shown only on request.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 
 from celosia.errors import NotApplicable, ParameterError
 from celosia.parts import Threat, attacks_reading, build
-from celosia.release.column_sets import Chance, cheapest, reaching
+from celosia.release.column_sets import Chance, cheapest_blanking, smallest_sets
 from celosia.show.blocks import Block, Shown
 from celosia.table.pairing import counterparts, shared_numbers
 
@@ -26,36 +25,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reach:
-    """One way to a record."""
+    """Chance of one attack to identify a record."""
 
     attack: str
     chance: float
     through: tuple[tuple[str, ...], ...] = ()
-    """The smallest sets of columns that are enough; empty where the attack does not look at columns one by one."""
+    """Smallest sets of columns that are enough; empty if the attack does not use single columns."""
     learns: tuple[str, ...] = ()
-    """Sensitive columns whose value the intruder then knows."""
+    """Sensitive columns whose value the intruder then learns."""
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation(Shown):
-    """What reaches one record, and what would protect it."""
+    """Attacks that reach one record, and the cheapest change that protects it."""
 
     record: int
     limit: float
     reached: tuple[Reach, ...]
     missed: tuple[Reach, ...]
-    """Attacks that were tried and stay below the limit."""
+    """Attacks whose chance is below the limit."""
     blank: tuple[str, ...] | None
-    """The cheapest cells to blank so that columns lead nobody to the record; None when three are not enough."""
+    """Cheapest cells to blank so that no attack by columns reaches the record; None if three are not enough."""
     cost: float
-    """Bits of information that these cells hold."""
+    """Information in these cells, in bits."""
     together: Mapping[str, int] = field(default_factory=dict)
-    """Other records that fall with this one: those of the same person or household, where the release shows which."""
+    """Number of other records of the same person or household, if the release has that column."""
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """The cells of the original record; only where they were asked for."""
+    """Cells of the original record, only on request."""
 
     def blocks(self) -> list[Block]:
-        """What there is to show."""
+        """Blocks to display: headline, attacks, advice, values."""
         headline = (
             f"Record {self.record + 1}: {len(self.reached)} of {len(self.reached) + len(self.missed)} attacks reach it."
         )
@@ -79,7 +78,7 @@ class Explanation(Shown):
         return blocks
 
     def advice(self) -> str:
-        """The cheapest change in words."""
+        """Sentence with the cheapest change."""
         if self.blank is None:
             return "Blanking three cells is not enough: suppress the record."
         if not self.blank:
@@ -87,7 +86,7 @@ class Explanation(Shown):
         return f"Cheapest change: blank {' and '.join(self.blank)} of this record ({self.cost:.1f} bits)."
 
     def spec(self) -> dict[str, Any]:
-        """The explanation as plain data; without cell values unless they were asked for."""
+        """Explanation as plain data; with cell values only on request."""
         reaches = [
             {"attack": r.attack, "chance": r.chance, "through": [list(s) for s in r.through], "learns": list(r.learns)}
             for r in (*self.reached, *self.missed)
@@ -108,7 +107,7 @@ def explain_risk(
 ) -> Explanation:
     """Explain the risk of one record of the original, by its position from 0.
 
-    An attack reaches a record when its chance is at least ``limit``. Looked at are the class of the record by the
+    An attack reaches a record if its chance is at least ``limit``. The attacks are: the class of the record by the
     quasi-identifiers, the nearest protected record by the numbers, the attacks that know the methods of the protected
     table, and further ``attacks``. ``values`` adds the cells of the original record.
 
@@ -130,11 +129,11 @@ def explain_risk(
     reaches = []
     for name, chance, columns, learns in routes:
         whole = chance(frozenset(columns))
-        sets = tuple(reaching(chance, columns, limit)) if whole >= limit else ()
+        sets = tuple(smallest_sets(chance, columns, limit)) if whole >= limit else ()
         reaches.append(Reach(name, whole, sets, learns if whole >= limit else ()))
-    reaches += _named(original, protected, record, [*_informed(protected), *attacks])
+    reaches += _measure_attacks(original, protected, record, [*_method_attacks(protected), *attacks])
     cost = _bits(protected, row, sorted({name for _, _, columns, _ in routes for name in columns}))
-    blank = cheapest([(chance, columns) for _, chance, columns, _ in routes], cost, limit)
+    blank = cheapest_blanking([(chance, columns) for _, chance, columns, _ in routes], cost, limit)
     return Explanation(
         record,
         limit,
@@ -142,7 +141,7 @@ def explain_risk(
         tuple(r for r in reaches if r.chance < limit),
         blank,
         sum(cost[name] for name in blank or ()),
-        _together(original, protected, record),
+        _count_related(original, protected, record),
         _values(original, record) if values else {},
     )
 
@@ -151,7 +150,7 @@ Route = tuple[str, Chance, list[str], tuple[str, ...]]
 
 
 def _by_class(original: Table, protected: Table, row: int) -> Route | None:
-    """One over the persons who share the cells of the record; and the sensitive values that these have in common."""
+    """One over the persons who share the cells of the record, and the sensitive columns in which they are equal."""
     from celosia.views.persons import released_persons
 
     names = list(protected.schema.quasi)
@@ -161,30 +160,33 @@ def _by_class(original: Table, protected: Table, row: int) -> Route | None:
     shown = protected.classes.members
     same = {name: (codes := protected.encoded(name).codes) == codes[row] for name in names}
 
-    def mates(columns: frozenset[str]) -> NDArray[np.bool_]:
+    def equal_records(columns: frozenset[str]) -> NDArray[np.bool_]:
         mask = shown.copy()
         for name in columns:
             mask &= same[name]
         return mask
 
-    everybody = mates(frozenset(names))
-    several = len(np.unique(person[everybody])) > 1
-    sensitive = [name for name in protected.schema.sensitive if several and _one_value(protected, name, everybody)]
+    members = equal_records(frozenset(names))
+    is_shared = len(np.unique(person[members])) > 1
+    sensitive = [name for name in protected.schema.sensitive if is_shared and _has_one_value(protected, name, members)]
 
     def chance(columns: frozenset[str]) -> float:
-        return 1 / max(len(np.unique(person[mates(columns)])), 1)
+        return 1 / max(len(np.unique(person[equal_records(columns)])), 1)
 
     return "prosecutor", chance, names, tuple(sensitive)
 
 
-def _one_value(table: Table, name: str, mask: NDArray[np.bool_]) -> bool:
+def _has_one_value(table: Table, name: str, mask: NDArray[np.bool_]) -> bool:
     codes = table.encoded(name).codes[mask]
     return bool(len(codes)) and bool((codes == codes[0]).all())
 
 
 def _by_numbers(original: Table, protected: Table, record: int, row: int) -> Route | None:
-    """The nearest protected record in standard deviations of the original; ties are shared."""
-    from celosia.kernels.statistics.centred import deviations, middles
+    """Chance that the nearest protected record, in standard deviations of the original, is the right one.
+
+    Records at the same distance share the chance.
+    """
+    from celosia.kernels.statistics.deviation import deviations, middles
     from celosia.views.persons import released_persons
 
     names = shared_numbers(original, protected)
@@ -208,16 +210,18 @@ def _by_numbers(original: Table, protected: Table, record: int, row: int) -> Rou
     return "distance-linkage", chance, names, ()
 
 
-def _informed(protected: Table) -> list[str]:
-    """The attacks that know the methods of the steps."""
+def _method_attacks(protected: Table) -> list[str]:
+    """Attacks that use knowledge of the methods of the steps."""
     return list(dict.fromkeys(name for entry in protected.history for name in attacks_reading(entry["step"])))
 
 
-def _named(original: Table, protected: Table, record: int, attacks: Sequence[Any]) -> list[Reach]:
-    """What named attacks reach; one that has no meaning here, or no chance per record, is left out."""
+def _measure_attacks(
+    original: Table, protected: Table, record: int, attacks: Sequence[Threat | str | Mapping[str, Any]]
+) -> list[Reach]:
+    """Chances of attacks to identify the record, without those that do not apply or have no chance per record."""
     reaches = []
-    for given in attacks:
-        threat: Any = build("risk or attack", given)
+    for attack in attacks:
+        threat: Any = build("risk or attack", attack)
         try:
             records = threat.records(original, protected) if threat.kind == "attack" else threat.records(protected)
         except NotApplicable:
@@ -228,13 +232,13 @@ def _named(original: Table, protected: Table, record: int, attacks: Sequence[Any
 
 
 def _bits(protected: Table, row: int, names: Sequence[str]) -> dict[str, float]:
-    """The information that each cell of the record holds: the less frequent, the more is lost by blanking it."""
+    """Information in each cell of the record, in bits: the rarer the value, the more."""
     codes = {name: protected.encoded(name).codes for name in names}
     return {name: float(-np.log2((code == code[row]).mean())) for name, code in codes.items()}
 
 
-def _together(original: Table, protected: Table, record: int) -> dict[str, int]:
-    """Other records of the same person or household, where the release has that column."""
+def _count_related(original: Table, protected: Table, record: int) -> dict[str, int]:
+    """Count the other records of the same person or household, if the release has that column."""
     others_by = {}
     for what, name in (("person", original.schema.person), ("household", original.schema.household)):
         if name is not None and name in protected.names:

@@ -68,7 +68,7 @@ class Plan:
         methods = [step.method for step in planned]
         refuse_before_formal(methods)
         refuse_beyond(table, [*methods, *measured])
-        # columns of later steps may be made by earlier ones: they are checked when their turn comes
+        # columns of later steps may be made by earlier ones, so each later step is checked before it runs
         check_columns(table, methods[:1])
         return cls(table, planned, stream, scheme)
 
@@ -92,10 +92,10 @@ class Plan:
         return current
 
     def replay(self, recorded: Sequence[Mapping[str, Any]], *, refit: bool = False) -> Replayed:
-        """Do to the table what the steps did to another one; ``recorded`` is the private evidence of each step.
+        """Apply the recorded transformation of another table; ``recorded`` is the private evidence of each step.
 
-        A method that depends on all records at once is refused, or with ``refit`` applied to these records by
-        themselves. Requirements are not judged.
+        A method that depends on all records at once is refused, or with ``refit`` fitted to these records.
+        Requirements are not checked.
         """
         current, unplaced = self.table, np.zeros(len(self.table), dtype=np.bool_)
         for step, evidence in zip(self.steps, recorded, strict=True):
@@ -109,7 +109,7 @@ class Plan:
         return Replayed(current.suppress(unplaced) if unplaced.any() else current, unplaced)
 
     def watch(self) -> Iterator[Any]:
-        """Yield what the only step, an iterative method, shows after each iteration; it ends with the result."""
+        """Yield the state of the only step, an iterative method, after each iteration; the last item is the result."""
         (step,) = self.steps
         if not isinstance(step.method, Iterative):
             raise ParameterError(f"{step.method.name} does not iterate: there is nothing to watch.")

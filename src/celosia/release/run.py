@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celosia import __version__
 from celosia.data.io import write
@@ -39,7 +39,7 @@ from celosia.release.evidence.certificate import (
     load_certificate,
 )
 from celosia.release.evidence.findings import Assessment, Comparison
-from celosia.release.evidence.plain_data import indented, plain
+from celosia.release.evidence.plain_data import plain, pretty_json
 from celosia.release.evidence.public import Disclosure, public_evidence, public_requirement, without_names
 from celosia.release.evidence.release import Release
 from celosia.release.evidence.row_map import (
@@ -50,6 +50,7 @@ from celosia.release.evidence.row_map import (
 )
 from celosia.release.evidence.seal import draft_files, file_hash, finish_interrupted, fresh_key, now, seal
 from celosia.release.evidence.signature import Signer
+from celosia.release.output.column_profile import Frame
 from celosia.release.output.columns import (
     OutputTable,
     formal_columns,
@@ -63,18 +64,21 @@ from celosia.release.output.write import sibling_path, writer_options
 from celosia.release.plan import Plan, check_columns
 from celosia.release.policy.feasibility import formal_options
 from celosia.release.policy.policy import Output, Policy, Step
-from celosia.release.policy.text import policy_toml, whole_spec
+from celosia.release.policy.text import absolute_spec, policy_toml
 from celosia.release.verify.second_check import check_further_table, check_release
 from celosia.show.notebook import progress_bar
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
 
+if TYPE_CHECKING:
+    from celosia.frontier import Frontier
+
 SMALLEST_SEED = 1 << 64
-"""A seed below this can be found by trying: with it anyone replays the noise."""
+"""A smaller seed can be found by trying all of them, and with it anyone can replay the noise."""
 
 
 INNER = {"method", "tables", "aside"}
-"""What a table keeps of its steps that no record states: objects."""
+"""Objects in the private evidence of a step, which are not written into the record."""
 
 
 @explain_failures()
@@ -88,23 +92,23 @@ def run(
     engine: str | None = None,
     memory: str | int | None = None,
     progress: Progress | None = None,
-    exploration: Any = None,
+    exploration: Frontier | None = None,
 ) -> Release:
-    """Read, protect, measure and write what a policy says.
+    """Read, protect, measure and write the release that a policy describes.
 
-    ``until`` runs the steps up to one, ``without`` leaves some out. A result that is there already is replaced only
-    with ``overwrite``, or where the policy says ``output.overwrite``. ``sign`` is the file of a private key that signs
-    the certificate (:mod:`celosia.release.evidence.signature`). ``engine`` and ``memory`` ("2GB") win over the
-    policy's. ``exploration`` is what :func:`celosia.explore` gave: the internal report shows its map.
+    ``until`` runs the steps up to one, ``without`` leaves some out. Existing files are replaced only with
+    ``overwrite``, or if the policy sets ``output.overwrite``. ``sign`` is the file of a private key that signs the
+    certificate (:mod:`celosia.release.evidence.signature`). ``engine`` and ``memory`` ("2GB") override the policy's.
+    ``exploration`` is a result of :func:`celosia.explore`, whose map the internal report shows.
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
     policy = policy.select(until=until, without=without)
     sweep_here()
     with progress_bar(progress) as listener:
-        tell = listener or (lambda *_: None)
+        report = listener or (lambda *_: None)
         seed = _seed(policy)
         signer = None if sign is None else Signer.load(sign)
-        tell("read", 0.0)
+        report("read", 0.0)
         methods = [step.method for step in policy.steps]
         as_text = formal_options(methods, policy.schema, policy.source)
         original = policy.table(engine=engine, memory=memory, options=as_text).identified().computed()
@@ -115,13 +119,13 @@ def run(
         plan = Plan.resolve(original, policy.steps, seed=seed, measured=measured, scheme=policy.run.streams)
         check_columns(original, [*policy.require, *policy.risks])
         policy = policy.model_copy(update={"steps": plan.steps})
-        protected = plan.run(progress=subrange(tell, 0.1, 0.8))
-        tell("measure", 0.8)
+        protected = plan.run(progress=subrange(report, 0.1, 0.8))
+        report("measure", 0.8)
         release = finish(original, protected, policy, seed)
-        tell("write", 0.9)
+        report("write", 0.9)
         replaces = overwrite or policy.output.overwrite
         written = write_release(release, policy, overwrite=replaces, signer=signer, exploration=exploration)
-        tell("done", 1.0)
+        report("done", 1.0)
     return written
 
 
@@ -133,7 +137,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
             "suppressed, or keep suppressed records as rows (drop = false)."
         )
     formal = _is_formal(policy)
-    require = () if formal else policy.require  # no cell depends on the input once noise was drawn
+    require = () if formal else policy.require  # under a formal guarantee no cell may depend on the input
     copies = {
         name: table.blank_suppressed(require).unmarked()
         for name, table in further_tables(protected).items()
@@ -142,7 +146,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     protected = with_further_tables(protected.blank_suppressed(require).unmarked(), copies)
     methods = [step.method for step in policy.steps]
     leaving = select_output(original, protected, methods, policy.output.columns, acknowledge=policy.guard.acknowledge)
-    earlier = history.checked(original, leaving.table, policy)
+    earlier = history.check_history(original, leaving.table, policy)
     before = assess(original, policy.require, policy.risks)
     after = assess(protected, policy.require, policy.risks)
     further = _assess_further(protected, policy)
@@ -167,15 +171,15 @@ def _is_formal(policy: Policy) -> bool:
 
 
 def _assess_further(protected: Table, policy: Policy) -> dict[str, Assessment]:
-    """Requirements and risks of every further table that has the columns of the main one."""
+    """Measure requirements and risks on every further table that has the columns of the main one."""
     copies = {n: t for n, t in further_tables(protected).items() if set(t.names) == set(protected.names)}
     return {name: assess(copy, policy.require, policy.risks) for name, copy in copies.items()}
 
 
 def check_input(table: Table, *, formal: bool = False) -> None:
-    """Refuse a table that cannot be judged: no rows, no quasi-identifier, a quasi-identifier without any value.
+    """Raise if a table has no rows, no quasi-identifier, an empty quasi-identifier, or numbers that are not finite.
 
-    Under a ``formal`` guarantee no cell decides whether there is a release.
+    Under a ``formal`` guarantee the cells are not checked, as they must not decide whether there is a release.
     """
     import narwhals as nw
 
@@ -193,7 +197,7 @@ def check_input(table: Table, *, formal: bool = False) -> None:
     for name, count in counts.items():
         if count:
             raise DataError(f"column {name!r} holds {count} values that are not finite numbers (NaN or infinite).")
-    # what all that follows is counted, digested and written from
+    # all later counts are computed from these
     table.counts.prepare(quasi, table.schema.sensitive, keep_rows=True)
     for name in quasi:
         if table.count([name], rows_only=True).column(name).present.is_empty():
@@ -271,10 +275,10 @@ def _public_steps(
 
 def _public_step(step: Step, entry: Mapping[str, Any], unreleased: Collection[str]) -> PublicStep:
     withheld, facts = withheld_parameters(step.method), public_evidence(step.method, entry)
-    stated: Facts = {"withheld": plain(withheld)} if withheld else {}
-    stated |= {key: value for key, value in plain(public_spec(step.method)).items() if key != "use"}
-    stated |= {"evidence": facts} if facts else {}
-    public = {key: without_names(value, unreleased) for key, value in stated.items()}
+    entries: Facts = {"withheld": plain(withheld)} if withheld else {}
+    entries |= {key: value for key, value in plain(public_spec(step.method)).items() if key != "use"}
+    entries |= {"evidence": facts} if facts else {}
+    public = {key: without_names(value, unreleased) for key, value in entries.items()}
     return PublicStep.model_validate({"name": step.name, "use": step.method.name, **public})
 
 
@@ -313,7 +317,7 @@ def _record(
         steps=[
             RecordedStep(
                 name=step.name,
-                parameters=plain(whole_spec(step.method)),
+                parameters=plain(absolute_spec(step.method)),
                 evidence=plain({key: value for key, value in entry.items() if key not in {"step", "parameters"}}),
             )
             for step, entry in zip(policy.steps, released.history, strict=True)
@@ -334,7 +338,7 @@ def _record(
 
 
 def _order(leaving: OutputTable, policy: Policy, stream: Stream) -> Order:
-    """Return which record of the input each released row is: the key of the order, and the records that remain."""
+    """Return the link from released rows to records of the input: the key of the order, and the remaining records."""
     order = Order(rows=len(leaving.table))
     if policy.output.order == "shuffled":
         order.key = order_stream(leaving, stream).key().hex()
@@ -344,7 +348,7 @@ def _order(leaving: OutputTable, policy: Policy, stream: Stream) -> Order:
 
 
 def _packed_persons(protected: Table, released: Table, order: Order) -> str | None:
-    """Return which records belong to one person, where the file does not show it, so that counts can be verified."""
+    """Return which records belong to one person, if the file does not show it, so that counts can be verified."""
     if protected.schema.person is None or protected.schema.person in released.names:
         return None
     ids = remaining_ids(order)
@@ -358,9 +362,9 @@ def write_release(
     *,
     overwrite: bool = False,
     signer: Signer | None = None,
-    exploration: Any = None,
+    exploration: Frontier | None = None,
 ) -> Release:
-    """Write data, certificate, private record and report; when one of them fails none of them appears."""
+    """Write data, certificate, private record and report: all of the files appear, or none."""
     others = further_tables(release.table)
     paths = release_paths(policy.output, others)
     finish_interrupted(paths)
@@ -369,7 +373,7 @@ def write_release(
         raise OutputError(f"the output {paths['data'].name!r} is the input; an original is never overwritten.")
     if not overwrite:
         refuse_existing([*paths.values(), *_stale(policy.output, paths)])
-    # an old report must not stand beside new data
+    # a report of the earlier release must not be left next to new data
     with draft_files(paths, lambda: _stale(policy.output, paths), overwrite=overwrite) as drafts:
         _write_data(release.table.streamed(), drafts["data"], paths["data"], release, policy)
         for name, table in others.items():
@@ -379,21 +383,21 @@ def write_release(
         draft = release.public.model_copy(update={"checked": checked})
         digest = file_hash(drafts["data"])
         certificate, record = seal(draft, release.private, paths["data"].name, digest, tables, signer)
-        drafts["certificate"].write_bytes(indented(certificate.spec()))
-        drafts["record"].write_bytes(indented(record.spec()))
+        drafts["certificate"].write_bytes(pretty_json(certificate.spec()))
+        drafts["record"].write_bytes(pretty_json(record.spec()))
         done = replace(release, public=certificate, private=record, paths=paths)
         if policy.output.report:
             from celosia.release.report import render
 
             language = policy.output.language
-            inside = render(done, edition="internal", language=language, exploration=exploration)
+            internal = render(done, edition="internal", language=language, exploration=exploration)
             drafts["report"].write_text(render(done, edition="external", language=language), "utf-8")
-            drafts["internal"].write_text(inside, "utf-8")
+            drafts["internal"].write_text(internal, "utf-8")
     return done
 
 
 def _further_table(release: Release, name: str, table: Table, path: Path, draft: Path) -> FurtherTable:
-    """Return a further table as the certificate states it, its claims confirmed from the written file."""
+    """Return the certificate's entry for a further table, its claims verified from the written file."""
     further = FurtherTable(
         name=name, file=path.name, sha256=file_hash(draft), rows=len(table), columns=list(table.names)
     )
@@ -408,16 +412,16 @@ def _further_table(release: Release, name: str, table: Table, path: Path, draft:
 
 
 def _stale(output: Output, paths: Mapping[str, Path]) -> list[Path]:
-    """Files of an earlier release at these paths that the new one has none for: its report, its further tables."""
+    """Files of an earlier release at these paths that the new one does not replace: its report, its further tables."""
     earlier = [*release_paths(output.model_copy(update={"report": True})).values()]
-    with contextlib.suppress(DataError):  # no certificate, or not one of ours: then nothing is known of its tables
+    with contextlib.suppress(DataError):  # without a valid certificate its further tables are unknown
         tables = load_certificate(paths["certificate"]).tables
         earlier += [paths["certificate"].with_name(table.file) for table in tables]
     return [path for path in earlier if path not in paths.values()]
 
 
 def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]:
-    """Where the parts of a release go: beside the data, named after it."""
+    """Paths of the files of a release: in the directory of the data, named after it."""
     path = output.path
     paths = {
         "data": path,
@@ -431,14 +435,12 @@ def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]
     return paths
 
 
-def _write_data(visible: Any, draft: Path, target: Path, release: Release, policy: Policy) -> None:
+def _write_data(frame: Frame, draft: Path, target: Path, release: Release, policy: Policy) -> None:
     facts = release.table.facts
-    if (
-        facts is not None
-    ):  # titles and names of sheets are free text about the original: the release has the title of its policy
+    if facts is not None:  # title and sheet name are free text about the original: use the title of the policy
         facts = replace(facts, title=policy.about.title or None, sheet=None)
     options = writer_options(target, policy.output.options)
-    write(visible, draft, facts, type=type_of(target).name, overwrite=True, **options)
+    write(frame, draft, facts, type=type_of(target).name, overwrite=True, **options)
 
 
 __all__ = ["check_input", "finish", "run", "write_release"]

@@ -10,7 +10,7 @@ from typing import Any
 from celosia.errors import InputError, UnknownName
 from celosia.parts import Part, find, grammar, home
 from celosia.release.policy.policy import MEASURED_LOSSES, MEASURED_RISKS, Policy, Step
-from celosia.release.report.texts import meaning
+from celosia.release.report.texts import description
 from celosia.release.report.texts import words as report_words
 from celosia.studio import forms, toml_edit
 
@@ -76,7 +76,7 @@ def entries(policy: Policy, name: str, language: str) -> list[Entry]:
         step = policy.steps[i].name if name == "step" else ""
         settings = {key: value for key, value in raw.items() if key not in ("use", "name")}
         text = ", ".join(f"{key} = {grammar.show(value)}" for key, value in settings.items())
-        about = meaning(find(listed.kind, raw["use"]), sentences)
+        about = description(find(listed.kind, raw["use"]), sentences)
         shown.append(Entry(i, raw["use"], step, about, text, step not in policy.run.without))
     return shown
 
@@ -86,7 +86,7 @@ def choices(name: str, language: str) -> dict[str, list[tuple[str, str]]]:
     sentences = report_words(language)
     families: dict[str, list[tuple[str, str]]] = {}
     for use, cls in forms.catalogue(get_list(name).kind):
-        families.setdefault(_family(cls), []).append((use, meaning(cls, sentences)))
+        families.setdefault(_family(cls), []).append((use, description(cls, sentences)))
     return dict(sorted(families.items()))
 
 

@@ -13,7 +13,7 @@ from celosia.cli.main import run as command
 from celosia.demo import prepare
 from celosia.errors import InputError, OutputError
 from celosia.release.report.export import BROWSERS, export
-from celosia.release.report.word import as_word
+from celosia.release.report.word import write_word
 from celosia.release.run import run
 
 PASSWORD = "a password of a test"
@@ -105,7 +105,7 @@ def test_only_what_stands_below_begins_a_line_in_word(tmp_path):
     cells = (
         '<td>a <span class="unit">b</span> c</td><td>d<span class="below">e</span></td><td class="below">f<br>g</td>'
     )
-    as_word(f"<main><h1>x</h1><table><tr>{cells}</tr></table></main>", tmp_path / "x.docx")
+    write_word(f"<main><h1>x</h1><table><tr>{cells}</tr></table></main>", tmp_path / "x.docx")
     (table,) = docx.Document(str(tmp_path / "x.docx")).tables
     assert [cell.text for cell in table.rows[0].cells] == ["a b c", "d\ne", "f\ng"]
 

@@ -87,11 +87,11 @@ def test_planted_values_reach_no_external_artefact(release):
 
 
 def test_a_small_count_is_withheld_outside():
-    from celosia.release.report.page import _counted
+    from celosia.release.report.page import _format_count
 
-    assert _counted(3, internal=False) == "< 5"
-    assert _counted(3, internal=True) == "3"
-    assert _counted(0, internal=False) == "0"
+    assert _format_count(3, internal=False) == "< 5"
+    assert _format_count(3, internal=True) == "3"
+    assert _format_count(0, internal=False) == "0"
 
 
 MARKUP = "<script>alert('x')</script>&\"<img src=x onerror=alert(1)>"

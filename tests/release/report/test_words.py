@@ -7,7 +7,7 @@ import re
 import pytest
 
 from celosia.parts import find, kinds, parts, summary
-from celosia.release.report.texts import meaning, title, words
+from celosia.release.report.texts import description, title, words
 from celosia.show.look import LANGUAGES
 
 KINDS = ("model", "risk", "attack", "loss", "method", "mechanism")
@@ -41,7 +41,7 @@ def test_only_parts_are_translated(language, kind):
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
 def test_a_part_is_told_in_one_plain_sentence_of_each_language(kind, name):
-    told = {language: meaning(find(kind, name), words(language)) for language in LANGUAGES}
+    told = {language: description(find(kind, name), words(language)) for language in LANGUAGES}
     for text in told.values():
         assert text.endswith(".")
         assert text[0].isupper()
@@ -57,18 +57,20 @@ def test_short_names_of_the_field_and_figures_are_kept(kind, name):
 
     english = kept(summary(find(kind, name)))
     for language in TRANSLATED:
-        assert kept(meaning(find(kind, name), words(language))) == english
+        assert kept(description(find(kind, name), words(language))) == english
 
 
 def test_a_name_that_two_kinds_share_is_told_by_its_kind():
     for language in LANGUAGES:
         w = words(language)
-        assert meaning(find("method", "randomised-response"), w) != meaning(find("mechanism", "randomised-response"), w)
+        assert description(find("method", "randomised-response"), w) != description(
+            find("mechanism", "randomised-response"), w
+        )
 
 
 def test_a_part_without_a_translation_is_shown_in_english():
     untranslated = {language: words(language) | {"meanings": {}, "names": {}} for language in LANGUAGES}
     cls = find("model", "k-anonymity")
     for w in untranslated.values():
-        assert meaning(cls, w) == summary(cls).replace("``", "")
+        assert description(cls, w) == summary(cls).replace("``", "")
         assert title(cls, w) == "k-anonymity"

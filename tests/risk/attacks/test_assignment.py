@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from celosia.kernels.disclosure import own_records
 from celosia.kernels.disclosure.own_records import Own
-from celosia.release.column_sets import cheapest, reaching
+from celosia.release.column_sets import cheapest_blanking, smallest_sets
 from celosia.risk.attacks.transparency.assignment import BALANCE, Assignment, assign_values, credit
 from celosia.risk.attacks.transparency.category_posterior import posterior, prior
 from celosia.risk.attacks.transparency.noise_posterior import comparable, estimate, signal
@@ -226,13 +226,13 @@ def test_sets_of_columns_against_all_of_them():
     def chance(columns: frozenset[str]) -> float:
         return 1.0 if {"a", "b"} <= columns or {"b", "c", "d"} <= columns else 0.2
 
-    assert reaching(chance, "abcde", 0.5) == [("a", "b"), ("b", "c", "d")]
-    assert reaching(chance, "abcde", 0.2) == [(name,) for name in "abcde"]
-    assert reaching(chance, "acde", 0.5) == []
-    assert reaching(lambda s: len(s) / 5, "abcde", 0.9) == [tuple("abcde")]  # none of three
+    assert smallest_sets(chance, "abcde", 0.5) == [("a", "b"), ("b", "c", "d")]
+    assert smallest_sets(chance, "abcde", 0.2) == [(name,) for name in "abcde"]
+    assert smallest_sets(chance, "acde", 0.5) == []
+    assert smallest_sets(lambda s: len(s) / 5, "abcde", 0.9) == [tuple("abcde")]  # none of three
     cost = {"a": 2.0, "b": 5.0, "c": 2.0, "d": 3.0, "e": 0.1}
-    assert cheapest([(chance, "abcde")], cost, 0.5) == ("a", "c")  # 4, less than b alone
-    assert cheapest([(chance, "abcde")], {**cost, "b": 3.9}, 0.5) == ("b",)
-    assert cheapest([(chance, "abcde")], cost, 0.1) is None
-    assert cheapest([(chance, "ae"), (chance, "ab")], cost, 0.5) == ("a",)
-    assert cheapest([(chance, "ae")], cost, 0.5) == ()
+    assert cheapest_blanking([(chance, "abcde")], cost, 0.5) == ("a", "c")  # 4, less than b alone
+    assert cheapest_blanking([(chance, "abcde")], {**cost, "b": 3.9}, 0.5) == ("b",)
+    assert cheapest_blanking([(chance, "abcde")], cost, 0.1) is None
+    assert cheapest_blanking([(chance, "ae"), (chance, "ab")], cost, 0.5) == ("a",)
+    assert cheapest_blanking([(chance, "ae")], cost, 0.5) == ()

@@ -1,1 +1,1 @@
-"""What a release can prove: findings, certificate, private record, signatures, earlier releases."""
+"""Evidence of a release: findings, certificate, private record, signatures, earlier releases."""

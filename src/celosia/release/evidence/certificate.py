@@ -1,4 +1,4 @@
-"""The forms of a certificate and a private record: typed, versioned, and validated when a file is read.
+"""Forms of a certificate and a private record: typed, versioned, and validated when a file is read.
 
 Keys that earlier versions wrote in another form are still read: they are the further ``validation_alias`` of a field.
 """
@@ -48,12 +48,12 @@ Facts = dict[str, JsonValue]
 
 
 class Form(BaseModel):
-    """Base of the forms: a key that is not declared is refused, because nobody could verify it."""
+    """Base of the forms: an undeclared key is refused, because it could not be verified."""
 
     model_config = ConfigDict(strict=True, extra="forbid", protected_namespaces=(), populate_by_name=True)
 
     def spec(self) -> dict[str, Any]:
-        """Return what is stated as plain data; fields that were not given are left out."""
+        """Return the fields that were set as plain data."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
@@ -162,7 +162,7 @@ class GuardEntry(Form):
 
 
 class HistoryCheck(Form):
-    """What the release and earlier ones disclose together."""
+    """Result of the attacks on the release together with earlier ones."""
 
     checked: list[str] = Field(description="the earlier releases, as the commitments name them")
     attacks: list[Claim] = Field(default=[], description="attacks on several releases")
@@ -213,7 +213,7 @@ class PublicStep(Form):
 
 
 class About(Form):
-    """What the release is, for its readers, as the policy states it."""
+    """Description of the release for its readers, from the policy."""
 
     title: str = Field(default="", description="title of the release")
     organisation: str = Field(default="", description="who publishes it")
@@ -296,7 +296,7 @@ class Certificate(CertificateDraft):
 
 
 class Input(Form):
-    """What the release was made of."""
+    """Input of the release."""
 
     sha256: str | None = Field(description="SHA-256 of the file, or of the result of the query")
     file: str = Field(default="", description="name of the file")

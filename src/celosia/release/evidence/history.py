@@ -1,7 +1,7 @@
-"""Earlier releases about the same people: what a new one and they tell together, before it is written.
+"""Check a release, before it is written, against earlier releases about the same people.
 
-Two releases may each keep their requirements and still give somebody away together. The attacks on several releases
-(composition, differencing, averaging) are run on the table as it would leave; when one of them reaches more with the
+Two releases may each meet their requirements and together disclose a person. The attacks on several releases
+(composition, differencing, averaging) are run on the table to be released; if one of them reaches more with the
 earlier releases than without, the new release breaks them.
 """
 
@@ -31,12 +31,12 @@ SINGLE_ROLES = ("weight", "household", "stratum", "person")
 CERTIFICATE = "certificate.json"
 
 
-def open_release(source: Any) -> Table:
-    """An earlier release as a reader has it: its file, under the roles and with the steps of its certificate.
+def open_release(source: object) -> Table:
+    """Read an earlier release as its readers do: its file, with the roles and the steps of its certificate.
 
     ``source`` is a certificate, a released file, a frame, a table or a
-    :class:`~celosia.release.evidence.release.Release`. With its private record beside it the hierarchies of its policy
-    are known too: what a generalised cell stands for.
+    :class:`~celosia.release.evidence.release.Release`. If the private record is next to the certificate, the
+    hierarchies of its policy are used too, which resolve generalised cells.
     """
     if isinstance(source, Release):
         return source.table
@@ -55,7 +55,7 @@ def open_release(source: Any) -> Table:
 
 
 def with_roles(table: Table, stated: Roles) -> Table:
-    """Return the released table with the roles of a certificate, as far as its columns were released."""
+    """Return the released table with the roles that a certificate states for its columns."""
     spec = stated.spec()
     roles: dict[str, Any] = {key: [name for name in spec.get(key, []) if name in table.names] for key in ROLES}
     singles = {key: spec[key] for key in SINGLE_ROLES if spec.get(key) in table.names}
@@ -69,26 +69,26 @@ def _entry(step: PublicStep) -> dict[str, Any]:
 
 
 def _with_hierarchies(table: Table, certificate: Path) -> Table:
-    """The table with the hierarchies of its policy, where the private record is beside the certificate."""
+    """Return the table with the hierarchies of its policy, if the private record is next to the certificate."""
     from celosia.release.policy.policy import Policy
 
     private = certificate.with_name(certificate.name.removesuffix(CERTIFICATE) + "private.json")
     if not private.is_file():
         return table
-    policy = Policy.recorded(load_record(private), certificate.parent)
+    policy = Policy.from_record(load_record(private), certificate.parent)
     schema = table.schema
     for name in (n for n in policy.schema.names if n in schema):
         try:
             declared = policy.schema.hierarchy(name)
-        except InputError:  # its file has moved: the cells are then read by what they say
+        except InputError:  # its file was moved: cells are then parsed from their labels
             continue
         if declared is not None and not declared.from_data():
             schema = schema.change(name, hierarchy=declared)
     return table.with_schema(schema)
 
 
-def against(original: Table, protected: Table, earlier: Sequence[Any], k: int = 2) -> tuple[Finding, ...]:
-    """What a release and earlier ones tell together; an attack that has no meaning for them says why."""
+def measure_together(original: Table, protected: Table, earlier: Sequence[object], k: int = 2) -> tuple[Finding, ...]:
+    """Measure the attacks on a release and earlier ones; a finding that does not apply has the reason."""
     tables = [open_release(source) for source in earlier]
     findings = []
     for cls in _attacks():
@@ -99,68 +99,66 @@ def against(original: Table, protected: Table, earlier: Sequence[Any], k: int = 
 
 
 def _attacks() -> list[type[Attack]]:
-    """The attacks on several releases, first those that count who is left."""
-    together = [
-        cls for cls in parts("attack").values() if issubclass(cls, Attack) and issubclass(cls, ComparesReleases)
-    ]
-    return sorted(together, key=lambda cls: ("k" not in cls.model_fields, cls.name))
+    """Attacks on several releases, first those that count the remaining records."""
+    attacks = [cls for cls in parts("attack").values() if issubclass(cls, Attack) and issubclass(cls, ComparesReleases)]
+    return sorted(attacks, key=lambda cls: ("k" not in cls.model_fields, cls.name))
 
 
-def broken(findings: Sequence[Finding]) -> list[str]:
-    """How a release breaks earlier ones, in words; empty when it does not. Counts only."""
+def blocking_reasons(findings: Sequence[Finding]) -> list[str]:
+    """Sentences on how a release breaks earlier ones, with counts only; empty if it does not."""
     measured = [finding for finding in findings if finding.value is not None]
-    return [way for finding in measured for way in finding.part.blocking_reasons(finding.evidence)]
+    return [reason for finding in measured for reason in finding.part.blocking_reasons(finding.evidence)]
 
 
-def unchecked(findings: Sequence[Finding]) -> bool:
-    """Whether no attack had a meaning for the releases: then nothing is known about them together."""
+def is_unchecked(findings: Sequence[Finding]) -> bool:
+    """Return whether no attack applied to the releases, so that they could not be compared."""
     return all(finding.value is None for finding in findings)
 
 
-def checked(original: Table, leaving: Table, policy: Policy) -> tuple[Finding, ...]:
-    """The check of a policy's ``[history]``; refuses a release that breaks an earlier one and is not acknowledged."""
+def check_history(original: Table, protected: Table, policy: Policy) -> tuple[Finding, ...]:
+    """Check a policy's ``[history]``; raise if the release breaks an earlier one and this is not acknowledged."""
     history = policy.history
     if not history.releases:
         return ()
-    findings = against(original, leaving, history.releases, least(history.k, policy.require))
-    ways = broken(findings)
-    if unchecked(findings) and not history.acknowledge:
+    findings = measure_together(original, protected, history.releases, fewest_remaining(history.k, policy.require))
+    reasons = blocking_reasons(findings)
+    if is_unchecked(findings) and not history.acknowledge:
         raise RequirementError(
             "this release could not be compared with the earlier ones; nothing was written. "
             f"{' '.join(finding.reason for finding in findings)} Give their certificates with the private records "
             "beside them, or the reason why it may be published in [history] acknowledge."
         )
-    if ways and not history.acknowledge:
+    if reasons and not history.acknowledge:
         raise RequirementError(
-            f"this release breaks {len(history.releases)} earlier one(s); nothing was written. {_sentence(ways)} "
+            f"this release breaks {len(history.releases)} earlier one(s); nothing was written. {_sentence(reasons)} "
             "Recode as before (same hierarchies, same levels), release fewer columns, keep the noise of the earlier "
             "release, or give the reason why it may be published in [history] acknowledge."
         )
     return findings
 
 
-def least(k: int | None, require: Sequence[Model]) -> int:
-    """The fewest records that must be left: as given, or what the policy requires of each release, or 2."""
+def fewest_remaining(k: int | None, require: Sequence[Model]) -> int:
+    """Fewest records that must remain for a person: ``k``, or the class size that the policy requires, or 2."""
     return max([2, *(search_hints(model).smallest_size() for model in require)]) if k is None else k
 
 
 def commitments(policy: Policy) -> dict[str, str]:
-    """Return the hashes of the certificates or files of the earlier releases, which a certificate commits to."""
+    """Hashes of the certificates or files of the earlier releases, which a certificate commits to."""
     return {f"earlier_release_{i + 1}": file_hash(Path(path)) for i, path in enumerate(policy.history.releases)}
 
 
 def public_check(findings: Sequence[Finding], policy: Policy, disclosure: Disclosure, *, formal: bool) -> HistoryCheck:
-    """Return the check as a certificate states it; a formal guarantee allows no number measured on the original."""
+    """Return the certificate's entry for the check; under a formal guarantee without numbers of the original."""
     check = HistoryCheck(checked=list(commitments(policy)))
     if formal:
         return check
-    ways = broken(findings)
-    check.attacks, check.broken = [disclosure.claim(finding) for finding in findings], bool(ways)
-    if ways or unchecked(findings):
+    reasons = blocking_reasons(findings)
+    check.attacks, check.broken = [disclosure.claim(finding) for finding in findings], bool(reasons)
+    if reasons or is_unchecked(findings):
         check.acknowledged = policy.history.acknowledge
     return check
 
 
-def _sentence(ways: Sequence[str]) -> str:
-    text = "; ".join(ways) + "."
+def _sentence(reasons: Sequence[str]) -> str:
+    text = "; ".join(reasons) + "."
     return text[0].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Plain data: what JSON can hold, written in one way so that hashes agree."""
+"""Plain data: values of JSON, with one canonical encoding so that hashes agree."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from celosia.table import Table
 
+PlainData: TypeAlias = Any
+"""A value of JSON, whose structure the caller knows."""
 
-def plain(value: object) -> Any:
+
+def plain(value: object) -> PlainData:
     """Convert a value that a part reports to plain data.
 
     Infinity becomes a text, NaN becomes null, and a table its size and column names.
@@ -47,6 +50,6 @@ def canonical(data: object) -> bytes:
     return json.dumps(plain(data), sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def indented(data: object) -> bytes:
+def pretty_json(data: object) -> bytes:
     """Encode data as JSON for people and files."""
     return (json.dumps(plain(data), indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,11 +1,11 @@
-"""Which numbers of a release may be published, and how coarse: decided here for certificate and external report.
+"""Numbers of a release that may be published, and their rounding, for the certificate and the external report.
 
-A number measured against the original is an equation about the original. With one changed record its exact value gives
-that record away. So such a number is public only as a share of the records on a grid so coarse that ten records lie
-within one step, and only where at least ten records changed; any other stays in the private record. What a step
-reports is public where its method declares it (``public_evidence``). What follows from the released file alone, such as
-its class sizes, is public as it is. A requirement that compares with the distribution of the input states its number
-only where the file has that distribution.
+A number measured against the original is an equation about the original. If one record changed, its exact value
+discloses that record. So such a number is published only as a share of the records, on a grid so coarse that ten
+records lie within one step, and only if at least ten records changed; otherwise it is in the private record only. The
+evidence of a step is public if its method declares it (``public_evidence``). Numbers that follow from the released
+file alone, such as its class sizes, are public. A requirement that compares with the distribution of the input states
+its number only if the file has that distribution.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 FEWEST = 10
-"""Changed persons (records) from which on a number about the change is published, and those within one step of it."""
+"""Smallest number of changed persons (records) for which a number is published, and of those within one step of it."""
 STEPS = (0.05, 0.1, 0.25, 0.5)
 WITHHELD = "withheld: the exact number would tell of single records; the private record has it"
 
 
 @dataclass(frozen=True)
 class Disclosure:
-    """How much a release may publish about its original: from the number of records, and of those that changed."""
+    """Publication of numbers measured against the original, by the number of records and of changed ones."""
 
     records: int
     changed: int
@@ -49,18 +49,18 @@ class Disclosure:
             changed = build("loss", "altered-records").value(original, protected) * len(original)
         except NotApplicable:
             changed = len(original)
-        # the rows of a person may all have changed: so many persons at least
+        # all rows of a person may have changed, so that this is the smallest possible number of persons
         return cls(len(original) // rows, round(changed) // rows)
 
     @property
     def step(self) -> float | None:
-        """Step of the grid of published shares; None where nothing is published."""
+        """Step of the grid of published shares; None if no number is published."""
         if self.changed < FEWEST:
             return None
         return next((step for step in STEPS if step * self.records >= FEWEST), None)
 
     def share(self, value: float | None) -> float | None:
-        """A share as it may be published.
+        """Round a share to the public grid; None if it may not be published.
 
         >>> Disclosure(1000, 40).share(0.1234), Disclosure(50, 40).share(0.1234), Disclosure(1000, 9).share(0.1234)
         (0.1, 0.0, None)
@@ -70,12 +70,12 @@ class Disclosure:
         return float(f"{round(value / self.step) * self.step:.12g}")
 
     def value(self, finding: Finding) -> float | None:
-        """A number measured against the original on the public grid; None where it is withheld."""
+        """Round a number measured against the original to the public grid; None if it is withheld."""
         public = is_share(finding.part) and not isinstance(finding.part, DecidedByOneRecord)
         return self.share(finding.value) if public else None
 
     def claim(self, finding: Finding) -> Claim:
-        """Return a number measured against the original as it may be published."""
+        """Return the certificate's claim on a number measured against the original."""
         claim = finding.claim().model_copy(update={"evidence": {}})
         claim.model_fields_set.discard("evidence")
         if finding.value is None:
@@ -89,10 +89,10 @@ class Disclosure:
 
 
 def public_requirement(finding: Finding, protected: Table) -> Requirement:
-    """Return a requirement as it may be published.
+    """Return the certificate's claim on a requirement.
 
-    A distance from the distribution of the input has no public value where the file has another distribution: the
-    difference reveals the values of suppressed or dropped records.
+    The value of a distance from the distribution of the input is withheld if the file has another distribution: the
+    difference discloses the values of suppressed or dropped records.
     """
     stated, model = finding.requirement(), finding.part
     if not isinstance(model, ComparesWithInput):
@@ -106,7 +106,7 @@ def public_requirement(finding: Finding, protected: Table) -> Requirement:
 def _has_distribution_of_input(table: Table, name: str) -> bool:
     domain, own = table.classes.baseline(name), table.count([name])
     codes = domain.codes(own.column(name))
-    if (codes < 0).any():  # suppressed records show a value that no other record has
+    if (codes < 0).any():  # suppressed records have a value that is not in the input
         return False
     counts = np.bincount(codes, weights=own.persons, minlength=len(domain.values))
     return bool(np.allclose(counts / max(1.0, counts.sum()), domain.share, rtol=0, atol=1e-12))
@@ -131,7 +131,7 @@ def without_names(value: JsonValue, names: Collection[str]) -> JsonValue:
 
 
 def public_evidence(method: Method, entry: Mapping[str, Any]) -> Facts:
-    """Return what may be published of a step's report: all of a formal method, else what the method declares."""
+    """Return the public evidence of a step: all of it for a formal method, else what the method declares."""
     facts: Facts = plain({key: value for key, value in entry.items() if key not in {"step", "parameters"}})
     if isinstance(method, Formal):
         return facts

@@ -61,7 +61,7 @@ class Release(Shown):
 
     @property
     def changes(self) -> tuple[ColumnChange, ...]:
-        """What happened to each column of the original."""
+        """Change of each column of the original."""
         from celosia.table.changes import column_changes
 
         return column_changes(self.original, self.table)

@@ -1,4 +1,4 @@
-"""Which record of the input each released row is, and which rows belong to one person: packed into a private record."""
+"""Row map of a private record: the record of the input and the person of each released row, compressed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from celosia.errors import DataError
 from celosia.streams import keyed_words
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from celosia.release.evidence.certificate import Order, RecordDraft
@@ -60,7 +58,7 @@ def _first_records_in_engine(protected: Table, person: str, ids: NDArray[np.int6
     return numbers[ids]
 
 
-def _stored_first_records(protected: Table, person: str) -> Any | None:
+def _stored_first_records(protected: Table, person: str) -> object | None:
     """Return the first records that were stored with the row codes; None if a step changed the person column."""
     lineage = protected.lineage
     if lineage is None or lineage.changes_column(person) or lineage.base.stored is None:

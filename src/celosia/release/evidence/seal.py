@@ -1,4 +1,4 @@
-"""Commitments, hashes and files of a release: what binds data, certificate and private record together."""
+"""Commitments, hashes and files of a release, which bind data, certificate and private record together."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def commitment(key: bytes, content: bytes) -> str:
 
 
 def commitments_of(record: RecordDraft) -> dict[str, str]:
-    """Return the commitments that a private record opens: to its input, to what decided the result, and to itself."""
+    """Return the commitments that a private record opens: to its input, its policy, earlier releases, and to itself."""
     key, data = bytes.fromhex(record.key), record.content()
     texts = {"input": str(record.input.sha256)}
     texts |= {"policy": record.policy} if "policy" in data else {}

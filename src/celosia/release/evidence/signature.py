@@ -11,7 +11,7 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from celosia import files
 from celosia.data.io.atomic import replace_file
@@ -39,13 +39,13 @@ class Signer:
     def load(cls, path: str | Path) -> Signer:
         """Read a private key from a file that only its owner may read."""
         file = Path(path)
-        key = _key_in(file, private=True)
+        key = _read_key(file, private=True)
         if stat.S_IMODE(file.stat().st_mode) & _OTHERS:
             raise InputError(f"the key {str(file)!r} can be read by other users: restrict it to its owner (chmod 600).")
         return cls(key)
 
     def signature(self, certificate: Mapping[str, Any]) -> dict[str, str]:
-        """Return the signature as a certificate states it."""
+        """Sign the data of a certificate."""
         return {
             "how": HOW,
             "key": hex_of(self.key.public_key()),
@@ -85,7 +85,7 @@ def create(path: str | Path) -> str:
 
 def public_key(path: str | Path) -> str:
     """Return the public key in a file, as hexadecimal digits."""
-    return hex_of(_key_in(Path(path), private=False))
+    return hex_of(_read_key(Path(path), private=False))
 
 
 def is_signed_by(signature: Signature, certificate: Mapping[str, Any]) -> bool:
@@ -126,7 +126,11 @@ def _signed_bytes(certificate: Mapping[str, Any]) -> bytes:
     return b"celosia signature 1\n" + canonical(certificate)
 
 
-def _key_in(file: Path, *, private: bool) -> Any:
+@overload
+def _read_key(file: Path, *, private: Literal[True]) -> Ed25519PrivateKey: ...
+@overload
+def _read_key(file: Path, *, private: Literal[False]) -> Ed25519PublicKey: ...
+def _read_key(file: Path, *, private: bool) -> Ed25519PrivateKey | Ed25519PublicKey:
     """Read the key of that kind from a file; the message of a refusal shows nothing of the content."""
     _require_cryptography()
     from cryptography.exceptions import UnsupportedAlgorithm
@@ -144,9 +148,9 @@ def _key_in(file: Path, *, private: bool) -> Any:
         key = form.load_pem_private_key(content, None) if private else form.load_pem_public_key(content)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise InputError(refusal) from None
-    if not isinstance(key, Ed25519PrivateKey if private else Ed25519PublicKey):
-        raise InputError(refusal)
-    return key
+    if isinstance(key, Ed25519PrivateKey | Ed25519PublicKey):
+        return key
+    raise InputError(refusal)
 
 
 def _require_cryptography() -> None:

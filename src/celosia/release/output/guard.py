@@ -425,7 +425,7 @@ class _Inspection:
             yield Sighting(name, what, filled, filled, certain=False, advice="declare it quasi, or leave it out")
 
     def _close_numbers(self, name: str) -> Iterator[str]:
-        """Changed numeric columns whose order this column preserves, and that the release shows less finely."""
+        """Yield changed numeric columns whose order this column preserves, and that the release shows less finely."""
         from celosia.kernels.statistics.rank_order import explained_order
 
         original, released = self.original, self.released
@@ -460,7 +460,7 @@ class _Inspection:
             yield from (pair for pair in reversed(different.values()) if len(different) <= MOST_PAIRS)
 
     def _count_compared(self, keys: list[str]) -> int:
-        """Number of records of the original that are compared."""
+        """Return the number of records of the original that are compared."""
         step = 1 if len(keys) == 1 else max(1, len(self.released) // SAMPLED)
         return len(self.original) // step
 
@@ -546,7 +546,7 @@ def _count_rare(table: Table, name: str) -> int:
 
 
 def number_form(values: pl.Series) -> Pattern | None:
-    """Identifier pattern that most whole numbers of one length match, or None.
+    """Return the identifier pattern that most whole numbers of one length match, or None.
 
     Numbers of each length are tested separately, so that other numbers in the column cannot hide them.
     """

@@ -1,1 +1,1 @@
-"""The policy: what it may say, how it is read, and whether an engine can do what it asks."""
+"""The policy: its sections, how it is read, and whether an engine supports it."""

@@ -1,8 +1,8 @@
-"""Whether an engine can do what is asked of it: said before the work starts, from what parts and engines declare.
+"""Checks before a run that the engine supports the parts, from what parts and engines declare.
 
 A part declares whether it needs whole columns in memory or, a method, those of a block (``memory``); an engine how many
 cells it brings into memory for one column (``most``), and how much memory it was given (``memory``). The page of the
-documentation that says what runs where is written from the same.
+documentation on what runs where is generated from the same declarations.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def refuse_beyond(table: Table, wanted: Iterable[Part]) -> None:
-    """Refuse a part that needs more in memory than the engine of the table brings there, or than it was given."""
+    """Raise if a part needs more in memory than the engine can collect, or than the memory limit."""
     engine = table.engine
     for part in wanted:
         if not part.needs_memory(table.schema):
@@ -36,7 +36,7 @@ def refuse_beyond(table: Table, wanted: Iterable[Part]) -> None:
                 f"{part.name} needs whole columns in memory: {len(table)} rows, and {engine.name} brings at most "
                 f"{engine.collect_limit} to {engine.memory_name}. {nearest(part, engine, len(table))}"
             )
-        need = needed(part, table)
+        need = required_bytes(part, table)
         if engine.memory is not None and need > engine.memory:
             raise DataError(
                 f"{part.name} needs whole columns in memory: about {format_bytes(need)} for {len(table)} rows, and "
@@ -45,7 +45,7 @@ def refuse_beyond(table: Table, wanted: Iterable[Part]) -> None:
 
 
 def refuse_before_formal(methods: Sequence[Method]) -> None:
-    """Refuse a step before a formal guarantee whose result for one record depends on other records."""
+    """Raise if a step before a formal guarantee makes the result of one record depend on other records."""
     last = max((i for i, method in enumerate(methods) if isinstance(method, Formal)), default=0)
     for before in methods[:last]:
         if not (isinstance(before, Formal) or (isinstance(before, RowWise) and before.is_row_wise())):
@@ -58,7 +58,7 @@ def refuse_before_formal(methods: Sequence[Method]) -> None:
 
 
 def formal_options(methods: Iterable[Method], schema: Schema, source: str) -> dict[str, Any]:
-    """Reader options by which the type of a column with a formal guarantee does not follow from its cells: as text."""
+    """Reader options that read columns with a formal guarantee as text, so that no type is inferred from the cells."""
     formal = [method for method in methods if isinstance(method, Formal)]
     if not formal or is_url(source) or "text" not in option_names(type_of(source).read, 1):
         return {}
@@ -68,15 +68,15 @@ def formal_options(methods: Iterable[Method], schema: Schema, source: str) -> di
     return {"text": list(dict.fromkeys([*(n for method in formal for n in method.overwrites(schema)), *units]))}
 
 
-def needed(part: Part, table: Table) -> int:
-    """About how many bytes a part takes that brings whole columns: those that it overwrites, or looks at."""
+def required_bytes(part: Part, table: Table) -> int:
+    """Approximate memory of a part that needs whole columns: those that it overwrites or reads."""
     schema = table.schema
     columns = part.overwrites(schema) if isinstance(part, Method) else schema.quasi
     return len(table) * max(1, len(columns)) * CELL_BYTES
 
 
 def nearest(part: Part, engine: Engine[Any], rows: int, memory: int | None = None) -> str:
-    """The nearest thing that works; ``memory`` is how much would do, where that is what lacks."""
+    """Advice on what would work instead; ``memory`` is the number of bytes that would be enough."""
     roomier = [name for name in installed_engines() if name != engine.name and engine_named(name).collect_limit >= rows]
     ways = []
     if memory is not None:
@@ -95,7 +95,7 @@ def nearest(part: Part, engine: Engine[Any], rows: int, memory: int | None = Non
 
 
 def support(part: type[Part], engine: type[Engine[Any]]) -> str:
-    """What a part can do on an engine, in words."""
+    """Describe the table sizes for which a part runs on an engine."""
     bound = f"up to {engine.collect_limit / 1e6:g} million rows"
     if not _always(part):
         sure = part.needs_memory is Part.needs_memory
@@ -104,8 +104,8 @@ def support(part: type[Part], engine: type[Engine[Any]]) -> str:
 
 
 def _always(part: type[Part]) -> bool:
-    """Whether it needs whole columns whatever its parameters are; some decide it by them."""
+    """Whether the part needs whole columns for all of its parameters."""
     return part.memory != "none" and part.needs_memory is Part.needs_memory
 
 
-__all__ = ["nearest", "formal_options", "needed", "refuse_before_formal", "refuse_beyond", "support"]
+__all__ = ["nearest", "formal_options", "required_bytes", "refuse_before_formal", "refuse_beyond", "support"]

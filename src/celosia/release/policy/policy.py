@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 
 
 class Policy(Section):
-    """What to read, what must hold, what is done, what is measured, where it goes."""
+    """Policy of a release: input, schema, requirements, steps, measures, output and how to run it."""
 
     format: Literal[1] = Field(default=1, description="the version of this form")
     about: About = Field(default_factory=About, description="what the release is, for its readers")
@@ -118,7 +118,7 @@ class Policy(Section):
 
     @classmethod
     def of(cls, sections: Mapping[str, Any], directory: Path = Path(), name: str = "policy", text: str = "") -> Policy:
-        """Make a policy of its sections, as a file has them; parts and a schema may be built already.
+        """Build a policy from its sections as in a file; parts and a schema may be built already.
 
         >>> Policy.of({"input": {"path": "people.csv"}, "require": ["k-anonymity(k=5)"]}).require
         (KAnonymity(k=5),)
@@ -128,22 +128,22 @@ class Policy(Section):
             policy = cls.model_validate({"output": {}, **sections}, context={"directory": directory})
         except ValidationError as error:
             findings = cast("list[dict[str, Any]]", error.errors())
-            # a misspelt key explains why another one is missing
+            # a misspelt key often is the one that is missing
             finding = next((each for each in findings if each["type"] == "extra_forbidden"), findings[0])
             raise PolicyError(f"{name}: {_refusal(cls, finding)}") from None
         policy._text, policy._directory = text, directory  # noqa: SLF001  (of its own class)
         return policy
 
     @classmethod
-    def recorded(cls, record: RecordDraft, directory: Path) -> Policy:
+    def from_record(cls, record: RecordDraft, directory: Path) -> Policy:
         """Read the policy in a private record; ``directory`` is that of the record, where its relative paths start."""
         own = directory / record.folder
         return cls.parse(record.policy, own if own.is_dir() else directory, "the policy in the record")
 
     @field_validator("steps", mode="plain", json_schema_input_type=tuple[StepPart, ...])
     @classmethod
-    def _steps(cls, entries: Any, info: ValidationInfo) -> tuple[Step, ...]:
-        """The steps; one that needs requirements and names none gets those of the policy."""
+    def _steps(cls, entries: object, info: ValidationInfo) -> tuple[Step, ...]:
+        """Build the steps; a step that needs requirements and has none gets those of the policy."""
         if not isinstance(entries, list | tuple):
             raise ParameterError("must be a list.")
         steps: list[Step] = []
@@ -158,7 +158,7 @@ class Policy(Section):
 
     @field_validator("require")
     @classmethod
-    def _protecting(cls, require: tuple[Model, ...]) -> tuple[Model, ...]:
+    def _require_protection(cls, require: tuple[Model, ...]) -> tuple[Model, ...]:
         for model in require:
             if not protects(model):
                 raise ValueError(
@@ -176,32 +176,32 @@ class Policy(Section):
 
     @property
     def text(self) -> str:
-        """The file as it was written."""
+        """Text of the policy file, comments included; empty if the policy was built in Python."""
         return self._text
 
     @property
     def directory(self) -> Path:
-        """The folder in which its relative paths start."""
+        """Directory in which its relative paths start."""
         return self._directory
 
     @property
     def schema(self) -> Schema:  # type: ignore[override]  # pydantic has a deprecated function of this name
-        """The columns."""
+        """Schema of the columns."""
         return self.columns
 
     @property
     def source(self) -> str:
-        """The path or address of the data."""
+        """Path or address of the data."""
         return self.input.source
 
     @property
     def risks(self) -> tuple[Threat, ...]:
-        """The risks and attacks to measure."""
+        """Risks and attacks to measure."""
         return self.measure.risks
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The losses to measure."""
+        """Losses to measure."""
         return self.measure.losses
 
     def table(
@@ -211,32 +211,28 @@ class Policy(Section):
         memory: str | int | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> Table:
-        """The input, read under the schema of the policy or another one, with further options of the reader."""
-        given = self.input
+        """Read the input under the schema of the policy or another one, with further options of the reader."""
         return read(
-            given.source,
+            self.input.source,
             schema or self.schema,
-            engine=engine or self.run.engine or given.engine,
+            engine=engine or self.run.engine or self.input.engine,
             memory=memory or self.run.memory,
-            query=given.query,
-            clean=given.cleaning,
+            query=self.input.query,
+            clean=self.input.cleaning_options,
             empty="missing",
-            **{**given.options, **(options or {})},
+            **{**self.input.options, **(options or {})},
         )
 
-    def like(self, source: Any, engine: str | None = None) -> Table:
-        """Other records, cleaned as the input is, and read with its options where the type of file is the same."""
+    def like(self, source: object, engine: str | None = None) -> Table:
+        """Read other records, cleaned like the input, with its reader options if the type of file is the same."""
         path = self.input.path
-        file = isinstance(source, str | Path) and not is_url(str(source))
-        alike = file and path is not None and type_of(source) is type_of(path)
+        file = source if isinstance(source, str | Path) and not is_url(str(source)) else None
+        alike = file is not None and path is not None and type_of(file) is type_of(path)
         options = self.input.options if alike else {}
-        return read(source, self.schema, engine=engine, clean=self.input.cleaning, empty="missing", **options)
+        return read(source, self.schema, engine=engine, clean=self.input.cleaning_options, empty="missing", **options)
 
     def select(self, *, until: str | None = None, without: Iterable[str] = ()) -> Policy:
-        """The policy with the steps up to one only, or without some: steps are never lost, only left out of a run.
-
-        Those that the policy itself switches off (``run.without``) are left out as well.
-        """
+        """Return a copy with the steps up to ``until``, without those named in ``without`` or in ``run.without``."""
         names = [step.name for step in self.steps]
         for wanted in [*([until] if until else []), *without]:
             if wanted not in names:
@@ -247,7 +243,7 @@ class Policy(Section):
         return self.model_copy(update={"steps": kept})
 
 
-def _step(entry: Any, position: int, info: ValidationInfo) -> Step:
+def _step(entry: object, position: int, info: ValidationInfo) -> Step:
     if not isinstance(entry, Mapping):
         raise InputError("must be a table with `use`.")
     name = str(entry.get("name", entry.get("use", f"step {position + 1}")))
@@ -260,11 +256,11 @@ def _step(entry: Any, position: int, info: ValidationInfo) -> Step:
 
 
 VALUES = (("input", "clean", "same"), ("input", "clean", "missing"), ("schema", "orders"))
-"""What holds values of the data, column by column: a message names the column and shows none of them."""
+"""Keys under which values of the data are listed by column: a message names the column and shows no value."""
 
 
 def _refusal(form: type[BaseModel], finding: Mapping[str, Any]) -> str:
-    """One of pydantic's findings in words: the section, the key, what is wrong."""
+    """Message for an error of pydantic: the section, the key, what is wrong."""
     path = [step for step in finding["loc"] if not str(step).startswith(("function-", "tagged-"))]
     if finding["type"] == "extra_forbidden":
         keys = _keys(form, path[:-1])
@@ -273,22 +269,22 @@ def _refusal(form: type[BaseModel], finding: Mapping[str, Any]) -> str:
     if finding["type"] == "missing":
         return f"{_place(path[:-1])} needs {path[-1]}." if path[:-1] else f"the policy needs [{path[-1]}]."
     if finding["type"] == "value_error":
-        return _said(path, str(finding["ctx"]["error"]))
+        return _with_place(path, str(finding["ctx"]["error"]))
     if finding["type"] in {"model_type", "dict_type"}:
         return f"[{'.'.join(map(str, path))}] must be a table."
     rule = phrase(finding)
-    held = next((place for place in VALUES if tuple(path[: len(place)]) == place), None)
-    if held is not None and len(path) > len(held):
-        inside = ": something in it" if len(path) > len(held) + 1 else ""
-        return f"{_place(path[: len(held) + 1])}{inside} {rule}."
+    values = next((place for place in VALUES if tuple(path[: len(place)]) == place), None)
+    if values is not None and len(path) > len(values):
+        inside = ": something in it" if len(path) > len(values) + 1 else ""
+        return f"{_place(path[: len(values) + 1])}{inside} {rule}."
     if finding["type"] == "greater_than_equal":
         least = finding["ctx"]["ge"]
         rule = f"must be a {'whole ' if isinstance(least, int) else ''}number of at least {least:g}"
     return f"{_place(path)} {rule}, got {shorten(finding.get('input'))}."
 
 
-def _said(path: list[Any], message: str) -> str:
-    """A message of ours behind its place, unless it begins with one."""
+def _with_place(path: list[Any], message: str) -> str:
+    """Put the place in the policy in front of a message of Celosia that does not begin with one."""
     if message.startswith("[[step]]") or not path:
         return message
     if message.startswith(("needs ", "has no key ")):
@@ -297,14 +293,14 @@ def _said(path: list[Any], message: str) -> str:
 
 
 def _place(path: list[Any]) -> str:
-    """Where something stands in a policy: ``output.order``, ``require 2``."""
+    """Place in a policy as text: ``output.order``, ``require 2``."""
     names = ".".join(str(step) for step in path if not isinstance(step, int))
     positions = [step + 1 for step in path if isinstance(step, int)]
     return f"{names} {positions[0]}" if positions else names
 
 
 def _keys(form: type[BaseModel], path: list[Any]) -> list[str]:
-    """The keys that the form has at a place."""
+    """Keys that the form allows at a place."""
     for step in path:
         info = next(info for name, info in form.model_fields.items() if step in (name, info.alias))
         form = Columns if step == "schema" else cast("type[BaseModel]", info.annotation)

@@ -1,13 +1,13 @@
-"""The sections of a policy, each a form that refuses what it does not know.
+"""Sections of a policy, as forms that refuse unknown keys.
 
-A new section is a class here and a field of :class:`celosia.release.policy.policy.Policy`: the schema for editors, the
-page that explains it and the message for a misspelt key follow from them. A field that names a file is a ``FilePath``.
+A new section is a class here and a field of :class:`celosia.release.policy.policy.Policy`: the schema for editors, its
+documentation and the message for a misspelt key are derived from them. A field that names a file is a ``FilePath``.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -42,24 +42,26 @@ Language = Literal["en", "es", "ca"]
 
 
 def directory_of(info: ValidationInfo) -> Path:
-    """The folder in which relative paths start: that of the policy file."""
+    """Directory of the policy file, in which relative paths start."""
     return Path((info.context or {}).get("directory", ""))
 
 
-def _part(kind: str) -> Any:
-    """A part as it is written in a policy: ``{use = "name", …}`` or ``name(…)``."""
+def _part(kind: str) -> PlainValidator:
+    """Return the validator that builds a part written as ``{use = "name", …}`` or ``name(…)``."""
     return PlainValidator(lambda value, info: build(kind, resolve_paths(kind, value, directory_of(info))))
 
 
-def _written(kind: str) -> WithJsonSchema:
+def _json_kind(kind: str) -> WithJsonSchema:
     return WithJsonSchema({KIND: kind})
 
 
-ModelPart = Annotated[Model, _part("model"), _written("model")]
-ThreatPart = Annotated[Threat, _part("risk or attack"), _written("risk or attack")]
-LossPart = Annotated[Loss, _part("loss"), _written("loss")]
+ModelPart = Annotated[Model, _part("model"), _json_kind("model")]
+ThreatPart = Annotated[Threat, _part("risk or attack"), _json_kind("risk or attack")]
+LossPart = Annotated[Loss, _part("loss"), _json_kind("loss")]
 Candidate = Annotated[
-    Any, AfterValidator(lambda value, info: resolve_paths("method", value, directory_of(info))), _written("candidate")
+    Any,
+    AfterValidator(lambda value, info: resolve_paths("method", value, directory_of(info))),
+    _json_kind("candidate"),
 ]
 FilePath = Annotated[Path, Strict(False), AfterValidator(lambda path, info: directory_of(info) / path)]
 Address = Annotated[str, AfterValidator(lambda url, info: from_directory(url, directory_of(info)))]
@@ -67,23 +69,26 @@ Names = Annotated[tuple[str, ...], Strict(False)]
 
 
 class Section(BaseModel):
-    """A table of a policy: an unknown key is refused."""
+    """A table of a policy; unknown keys are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, protected_namespaces=())
 
 
 class OpenSection(Section):
-    """A table that also holds the options of a reader or a writer; those that it does not take are refused."""
+    """A table that also has the options of a reader or a writer; options that it does not accept are refused."""
 
     model_config = ConfigDict(extra="allow")
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options of the reader or the writer."""
+        """Options of the reader or the writer."""
         return dict(self.model_extra or {})
 
-    def check_options(self, call: Any, skip: int, further: tuple[str, ...] = ()) -> None:
-        """Refuse what the reader or the writer does not take: options, or values; ``skip`` arguments are no options."""
+    def check_options(self, call: Callable[..., object] | None, skip: int, further: tuple[str, ...] = ()) -> None:
+        """Raise if the reader or writer does not accept an option or its value; the first ``skip`` arguments are none.
+
+        Options named in ``further`` are not checked.
+        """
         names = option_names(call, skip)
         options = {name: value for name, value in self.options.items() if name not in further}
         for name in options:
@@ -96,7 +101,7 @@ class OpenSection(Section):
 
 
 class Cleaning(Section):
-    """What is cleaned while reading, before anything is counted: blanks, then spellings, then codes."""
+    """Cleaning while reading, before anything is counted: blanks, then spellings, then codes."""
 
     strip: list[str] = Field(default=[], description="columns of texts whose cells lose the blanks around them")
     same: dict[str, dict[str, str]] = Field(default={}, description="per column, spellings and the one that stays")
@@ -104,7 +109,7 @@ class Cleaning(Section):
 
 
 class Input(OpenSection):
-    """What is read: a file or the result of a query. Further keys are options of the reader, such as the separator."""
+    """Input: a file or the result of a query. Further keys are options of the reader, such as the separator."""
 
     path: FilePath | None = Field(default=None, description="the file; its ending tells the type")
     url: Address | None = Field(default=None, description="address of a database; env:NAME and file:PATH stand for it")
@@ -114,20 +119,20 @@ class Input(OpenSection):
 
     @property
     def source(self) -> str:
-        """The path or the address."""
+        """Path or address."""
         return str(self.path if self.path is not None else self.url)
 
     @property
-    def cleaning(self) -> dict[str, Any]:
-        """What is cleaned, as the reader takes it."""
+    def cleaning_options(self) -> dict[str, Any]:
+        """Cleaning options of the reader."""
         return self.clean.model_dump(exclude_defaults=True)
 
     @model_validator(mode="before")
     @classmethod
-    def _no_address(cls, given: Any) -> Any:
-        if isinstance(given, Mapping) and "://" in str(given.get("path", "")):  # the message must not repeat a password
+    def _no_address(cls, data: object) -> object:
+        if isinstance(data, Mapping) and "://" in str(data.get("path", "")):  # the message must not show a password
             raise ValueError("has an address as its path: the address of a database goes under url.")
-        return given
+        return data
 
     @model_validator(mode="after")
     def _one_source(self) -> Input:
@@ -144,7 +149,7 @@ class Input(OpenSection):
 
 
 class Columns(Section):
-    """The columns: the role of each, and what else is known about them."""
+    """Columns: their roles, kinds, bounds, orders and hierarchies."""
 
     identifiers: list[str] = Field(default=[], description="columns that name a person by themselves")
     quasi: list[str] = Field(default=[], description="columns that others may know; together they single people out")
@@ -162,39 +167,38 @@ class Columns(Section):
     missing: dict[str, Annotated[Missing, Strict(False)]] = Field(
         default={}, description="how missing values of a quasi-identifier count"
     )
-    hierarchies: dict[str, Annotated[Any, _written("hierarchy")]] = Field(
+    hierarchies: dict[str, Annotated[Any, _json_kind("hierarchy")]] = Field(
         default={}, description="the hierarchy of a column: a file of levels, or a builder"
     )
     orders: dict[str, list[Any]] = Field(default={}, description="the values of an ordinal column from low to high")
 
     def schema_in(self, directory: Path) -> Schema:
-        """The schema; hierarchy files start from a directory."""
-        given = self.model_dump(exclude_unset=True)
+        """Build the schema; relative paths of hierarchy files start in ``directory``."""
         hierarchies = {name: _hierarchy(value, directory) for name, value in self.hierarchies.items()}
-        return Schema.of(**{**given, "hierarchies": hierarchies})
+        return Schema.of(**{**self.model_dump(exclude_unset=True), "hierarchies": hierarchies})
 
 
-def _hierarchy(value: Any, directory: Path) -> Any:
+def _hierarchy(value: object, directory: Path) -> object:
     if isinstance(value, str) and not value.endswith(")"):
         return from_directory(value, directory)
     return resolve_paths("hierarchy", value, directory) if isinstance(value, str | Mapping) else value
 
 
 class _Described:
-    """Lets a field hold a schema that is written as ``[schema]``, or is one already."""
+    """Annotation of a field whose value is a schema, or the section ``[schema]`` of a policy."""
 
-    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        def described(value: Any, read: Any, info: ValidationInfo) -> Schema:
+    def __get_pydantic_core_schema__(self, _: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        def build_schema(value: object, read: Callable[[object], Columns], info: ValidationInfo) -> Schema:
             return value if isinstance(value, Schema) else read(value).schema_in(directory_of(info))
 
-        return core_schema.with_info_wrap_validator_function(described, handler.generate_schema(Columns))
+        return core_schema.with_info_wrap_validator_function(build_schema, handler.generate_schema(Columns))
 
 
 Described = Annotated[Schema, _Described()]
 
 
 class Measure(Section):
-    """What is measured besides the requirements."""
+    """Risks, attacks and losses to measure."""
 
     risks: Annotated[tuple[ThreatPart, ...], Strict(False)] = Field(
         default=MEASURED_RISKS, validate_default=True, description="risks and attacks"
@@ -212,11 +216,11 @@ class Step:
     method: Method
 
 
-StepPart = Annotated[Step, _written("step")]
+StepPart = Annotated[Step, _json_kind("step")]
 
 
 class Output(OpenSection):
-    """Where the result goes and in which form. Further keys are options of the file's writer."""
+    """Output: path, form and columns of the result. Further keys are options of the file's writer."""
 
     path: FilePath = Field(
         default=Path("safe.csv"), validate_default=True, description="the file; its ending tells the type"
@@ -237,7 +241,7 @@ class Output(OpenSection):
 
 
 class Guard(Section):
-    """What the guard may let leave."""
+    """Acknowledged findings of the guard."""
 
     acknowledge: dict[str, str] = Field(
         default={}, description="why a column may leave although the guard sees something in it; it is published"
@@ -245,7 +249,7 @@ class Guard(Section):
 
 
 class Exploration(Section):
-    """What ``celosia explore`` tries and which limits it keeps."""
+    """Candidates and limits of ``celosia explore``."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -278,8 +282,8 @@ class History(Section):
     )
 
 
-def _seed(value: Any) -> Any:
-    """A whole number, or hexadecimal digits; no message shows it."""
+def _seed(value: object) -> int | None:
+    """Parse a whole number or hexadecimal digits; no message shows the seed."""
     try:
         seed = value if value is None or type(value) is int else int(str(value), 16)
         refuse_seed(seed)
@@ -289,13 +293,13 @@ def _seed(value: Any) -> Any:
 
 
 def refuse_seed(seed: int | None) -> None:
-    """Refuse a seed that no stream can start from; the message does not show it."""
+    """Raise if a seed is out of range; the message does not show it."""
     if seed is not None and not 0 <= seed <= LARGEST_SEED:
         raise ParameterError("a seed is a whole number from 0 to 512 bits.")
 
 
-def _memory(value: Any) -> Any:
-    """A number of bytes, or a size as text."""
+def _memory(value: str | int | None) -> int | None:
+    """Parse a number of bytes, or a size as text."""
     try:
         return None if value is None else bytes_of(value)
     except ParameterError as error:
@@ -303,7 +307,7 @@ def _memory(value: Any) -> Any:
 
 
 class Run(Section):
-    """How the policy is run."""
+    """Seed, engine, memory and switched-off steps of a run."""
 
     seed: Annotated[int | None, BeforeValidator(_seed, json_schema_input_type=int | str)] = Field(
         default=None, description="seed of at least 65 bits; drawn from the operating system unless given"
@@ -328,7 +332,7 @@ class Run(Section):
 
 
 class About(Section):
-    """What the release is, for its readers."""
+    """Description of the release for its readers."""
 
     title: str = Field(default="", description="title of the release")
     organisation: str = Field(default="", description="who publishes it")

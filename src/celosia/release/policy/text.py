@@ -1,4 +1,4 @@
-"""A policy that was made in Python, as the file that it could have been: so that its release can be repeated too."""
+"""Text of a policy that was built in Python, so that its release can be repeated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def policy_toml(policy: Policy) -> str:
-    """The policy in TOML, with whole paths; the seed is left out. A table in memory can only be named.
+    """Policy in TOML, with absolute paths and without the seed; the path of a table in memory is only a name.
 
     >>> from celosia import Policy
     >>> made = Policy.of({"input": {"path": "/data/people.csv"}, "require": ["k-anonymity(k=5)"]})
@@ -27,28 +27,28 @@ def policy_toml(policy: Policy) -> str:
     for name in ("about", "input", "guard", "history", "output"):
         section = getattr(policy, name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
         if section or name == "input":
-            document.add(name, table({key: _whole(key, value) for key, value in section.items()}))
+            document.add(name, table({key: _absolute(key, value) for key, value in section.items()}))
     document.add("schema", table(_columns(policy.schema)))
     if policy.require:
-        document.add("require", tables(whole_spec(model) for model in policy.require))
+        document.add("require", tables(absolute_spec(model) for model in policy.require))
     if policy.steps:
-        document.add("step", tables({"name": step.name, **whole_spec(step.method)} for step in policy.steps))
+        document.add("step", tables({"name": step.name, **absolute_spec(step.method)} for step in policy.steps))
     measured = {"risks": policy.risks, "losses": policy.losses}
-    document.add("measure", table({name: [whole_spec(part) for part in parts] for name, parts in measured.items()}))
+    document.add("measure", table({name: [absolute_spec(part) for part in parts] for name, parts in measured.items()}))
     return tomlkit.dumps(document)
 
 
-def whole_spec(part: Part) -> dict[str, Any]:
-    """A part as plain data, its paths whole: it can be built again wherever somebody is."""
+def absolute_spec(part: Part) -> dict[str, Any]:
+    """Part as plain data with absolute paths, so that it can be built from any working directory."""
     spec: dict[str, Any] = resolve_paths(part.kind, part.spec(), Path.cwd())
     return spec
 
 
-def _whole(key: str, value: Any) -> Any:
-    """The paths of a section, whole."""
+def _absolute(key: str, value: object) -> object:
+    """Make the paths of a section absolute."""
     if key == "path":
-        return str(Path(value).absolute())
-    return [str(Path(path).absolute()) for path in value] if key == "releases" else value
+        return str(Path(str(value)).absolute())
+    return [str(Path(path).absolute()) for path in value] if key == "releases" and isinstance(value, list) else value
 
 
 def _columns(schema: Schema) -> dict[str, Any]:
@@ -57,6 +57,6 @@ def _columns(schema: Schema) -> dict[str, Any]:
     facts = {
         "bounds": {column.name: list(column.bounds) for column in declared if column.bounds},
         "orders": {column.name: list(column.order) for column in declared if column.order},
-        "hierarchies": {name: whole_spec(hierarchy) for name, hierarchy in built.items() if hierarchy is not None},
+        "hierarchies": {name: absolute_spec(hierarchy) for name, hierarchy in built.items() if hierarchy is not None},
     }
     return {**schema.spec(), "rest": schema.rest, **{key: value for key, value in facts.items() if value}}

@@ -1,4 +1,4 @@
-"""Reports: one self-contained HTML page each, in two editions and three languages."""
+"""Reports of releases: self-contained HTML pages, in two editions and three languages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["LANGUAGES", "certificate_page", "comparison_page", "render", "tables
 
 
 def comparison_page(comparison: Comparison, path: Path) -> None:
-    """Write a comparison as a page: the same tables as on a terminal."""
+    """Write a comparison as a page, with the tables that a terminal shows."""
     tables = [{"title": b.title, "headings": b.headings, "rows": b.rows} for b in comparison.blocks()]
     _write(path, tables_page("Comparison", tables))
 
@@ -28,7 +28,7 @@ def verification_page(verification: Verification, certificate: Path, path: Path)
 
     if certificate.is_dir():
         certificate = next(file for file in certificate.glob("*certificate.json") if not file.name.startswith("."))
-    rows = [[c.claim, c.verdict, _said(c.stated), _said(c.found)] for c in verification]
+    rows = [[c.claim, c.verdict, _text(c.stated), _text(c.found)] for c in verification]
     verdict = verification.sentence[0].upper() + verification.sentence[1:]
     table = {"title": "Checks", "headings": ["claim", "verdict", "stated", "found"], "rows": rows}
     tables = [table, *_certificate_tables(load_certificate(certificate).content())]
@@ -43,18 +43,18 @@ def certificate_page(certificate: dict[str, Any], path: Path) -> None:
 
 
 def _certificate_tables(certificate: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a certificate says, one table per section."""
-    plain = [[_words(k), _said(v)] for k, v in certificate.items() if not isinstance(v, dict | list)]
+    """Tables of a certificate, one per section."""
+    plain = [[_words(k), _text(v)] for k, v in certificate.items() if not isinstance(v, dict | list)]
     tables = [{"title": "The certificate", "headings": ["", ""], "rows": plain}]
     for key, value in certificate.items():
         if isinstance(value, dict):
-            rows = [[_words(k), _said(v)] for k, v in value.items()]
+            rows = [[_words(k), _text(v)] for k, v in value.items()]
             tables.append({"title": _words(key), "headings": ["", ""], "rows": rows})
         elif isinstance(value, list) and value and isinstance(value[0], dict):
-            rows = [[_said(entry.get("part") or entry.get("name")), _details(entry)] for entry in value]
+            rows = [[_text(entry.get("part") or entry.get("name")), _details(entry)] for entry in value]
             tables.append({"title": _words(key), "headings": ["", ""], "rows": rows})
         elif isinstance(value, list) and value:
-            tables.append({"title": _words(key), "headings": [""], "rows": [[_said(value)]]})
+            tables.append({"title": _words(key), "headings": [""], "rows": [[_text(value)]]})
     return tables
 
 
@@ -63,20 +63,20 @@ def _words(key: str) -> str:
 
 
 def _details(entry: dict[str, Any]) -> str:
-    return "; ".join(f"{k}: {_said(v)}" for k, v in entry.items() if k not in {"part", "name"})
+    return "; ".join(f"{k}: {_text(v)}" for k, v in entry.items() if k not in {"part", "name"})
 
 
-def _said(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{k} {_said(v)}" for k, v in value.items()) or "—"
+        return ", ".join(f"{k} {_text(v)}" for k, v in value.items()) or "—"
     if isinstance(value, list):
-        return ", ".join(map(_said, value)) or "—"
+        return ", ".join(map(_text, value)) or "—"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.6g}"
     text = "—" if value is None else str(value)
-    return f"{text[:16]}…" if len(text) == 64 and " " not in text else text  # a hash: its beginning is enough to see
+    return f"{text[:16]}…" if len(text) == 64 and " " not in text else text  # shorten a hash
 
 
 def _write(path: Path, text: str) -> None:

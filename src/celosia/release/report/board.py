@@ -1,4 +1,4 @@
-"""The first page of a report, for people who decide: the verdict, who could be found, what was lost, what to watch."""
+"""First page of a report, for decision makers: the chance to be found, the losses, and what to watch."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from celosia.release.evidence.release import Release
 
 BANDS = ((1, 1), (2, 4), (5, 10), (11, 19), (20, None))
-"""Class sizes that are sentences as one chance to be found: certain, above 1/5, above 1/11, above 1/20, below."""
+"""Class sizes by the chance to be found: certain, above 1/5, above 1/11, above 1/20, below."""
 
 
 @dataclass(frozen=True)
 class Board:
-    """What the first page says: a headline and sentences for each of its three questions."""
+    """Texts of the first page: a headline and sentences for each of its three questions."""
 
     chance: str
     chance_text: tuple[str, ...]
@@ -41,9 +41,9 @@ def board(
     internal: bool,
     language: str,
 ) -> Board:
-    """The first page of a release; ``before`` is None outside: exact numbers of the original are for its owner."""
-    chance, chance_text = _findable(release, before, after, w, internal=internal, language=language)
-    lost, lost_text = _lost(release, w, None if internal else public, language=language)
+    """Return the texts of the first page; ``before`` is None in the external edition."""
+    chance, chance_text = _chance(release, before, after, w, internal=internal, language=language)
+    lost, lost_text = _losses(release, w, None if internal else public, language=language)
     return Board(
         chance,
         chance_text,
@@ -55,7 +55,7 @@ def board(
 
 
 def day(text: str, language: str) -> str:
-    """A date (ISO) as the language writes it.
+    """Format an ISO date in a language.
 
     >>> day("2026-11-16", "en"), day("2026-11-16", "es")
     ('16 November 2026', '16 de noviembre de 2026')
@@ -65,7 +65,7 @@ def day(text: str, language: str) -> str:
     return str(format_date(dt.date.fromisoformat(text), "long", locale=LOCALES[language]))
 
 
-def _findable(
+def _chance(
     release: Release, before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str
 ) -> tuple[str, tuple[str, ...]]:
     def one_in(classes: Classes) -> str:
@@ -87,7 +87,7 @@ def _findable(
     return one_in(after), tuple(sentences)
 
 
-def _lost(
+def _losses(
     release: Release, w: Mapping[str, Any], public: Disclosure | None, *, language: str
 ) -> tuple[str, tuple[str, ...]]:
     formal = public is not None and bool(release.public.formal)
@@ -108,7 +108,7 @@ def _lost(
     ]
     if empty:
         sentences.insert(0, f"{', '.join(empty)}: {w['detail']['nothing']}.")
-    if gone and public is not None:  # a header may be somebody's name
+    if gone and public is not None:  # a column header may be a person's name
         sentences.append(f"{w['left_out']}: {number(len(gone), language=language)}.")
     if suppressed:
         part = number(suppressed / max(1, rows), percent=True, language=language)
@@ -117,7 +117,7 @@ def _lost(
 
 
 def _watch(release: Release, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str) -> tuple[str, ...]:
-    """What somebody who decides should think of before signing, the gravest first."""
+    """Sentences on what to consider before the release is approved, the most serious first."""
     names = w["names"]["model"]
     schema = release.table.schema
     models = release.assessment.models
@@ -151,7 +151,7 @@ def _review(release: Release, w: Mapping[str, Any], language: str) -> str:
 
 
 def _picture(before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str) -> str:
-    """Risk before and after in one picture: the records by their chance to be found."""
+    """Draw the records by their chance to be found, before and after."""
 
     def chance(size: int) -> str:
         return number(1 / size, percent=True, language=language)

@@ -1,4 +1,4 @@
-"""The columns of a release in pictures: before and after for its owner, what is released for everybody."""
+"""Pictures of the columns of a release: before and after for its owner, only the released values for others."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 DISTINCT = 50_000
-"""Different values up to which a column of labels is drawn."""
+"""Largest number of distinct values of a column of labels that is drawn."""
 RANGES = 12
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A column: what became of it as charts, sentences and statistics."""
+    """A column with its chart, sentences and statistics."""
 
     name: str
     role: str
@@ -42,15 +42,15 @@ class Picture:
 def pictures(
     release: Release, columns: list[ColumnFacts], w: Mapping[str, Any], *, internal: bool, language: str
 ) -> list[Picture]:
-    """The columns that can be drawn. Outside no picture rests on the original."""
-    draw = _inside if internal else _outside
+    """Draw the columns that can be drawn; external pictures do not depend on the original."""
+    draw = _internal_picture if internal else _external_picture
     return [picture for column in columns if (picture := draw(release, column, w, language)) is not None]
 
 
 def dependence_maps(
     release: Release, w: Mapping[str, Any], *, language: str
 ) -> list[tuple[str, str, tuple[str, str, str]]]:
-    """How columns depend on each other: measure, sentence, and maps before, after and of the difference."""
+    """Draw the dependences of columns: measure, sentence, and heat maps before, after and of the difference."""
     original, protected = release.original, release.comparison.protected
     if original.memory() is None or protected.memory() is None:
         return []
@@ -65,17 +65,18 @@ def _maps(each: Dependences, w: Mapping[str, Any], language: str) -> tuple[str, 
     return w[each.measure], sentences, (before, after, difference)
 
 
-def _inside(release: Release, column: ColumnFacts, w: Mapping[str, Any], language: str) -> Picture | None:
-    """Before and after in one picture, with the statistics of a column of numbers."""
+def _internal_picture(release: Release, column: ColumnFacts, w: Mapping[str, Any], language: str) -> Picture | None:
+    """Draw a column before and after, with the statistics of a numeric column."""
     original, protected = release.original, release.comparison.protected
     if column.name not in original.schema or column.role == "weight":
-        return _outside(release, column, w, language)
-    if column.after > DISTINCT or len(original.tally(column.name)) > DISTINCT:
-        return None if not _numbers(original, protected, column.name) else _pair(release, column, w, language)
-    return _pair(release, column, w, language)
+        return _external_picture(release, column, w, language)
+    has_many_values = column.after > DISTINCT or len(original.tally(column.name)) > DISTINCT
+    if has_many_values and not _are_numeric(original, protected, column.name):
+        return None
+    return _draw_pair(release, column, w, language)
 
 
-def _pair(release: Release, column: ColumnFacts, w: Mapping[str, Any], language: str) -> Picture:
+def _draw_pair(release: Release, column: ColumnFacts, w: Mapping[str, Any], language: str) -> Picture:
     original, protected = release.original, release.comparison.protected
     pair: ColumnPair = column_pairs(original, protected, [column.name])[0]
     names = (w["before"], w["after"])
@@ -95,14 +96,14 @@ def _pair(release: Release, column: ColumnFacts, w: Mapping[str, Any], language:
     )
 
 
-def _numbers(original: Table, protected: Table, name: str) -> bool:
+def _are_numeric(original: Table, protected: Table, name: str) -> bool:
     sides = (original, protected)
     return all(name in t.names and t.memory() is not None and t.polars_types()[name].is_numeric() for t in sides)
 
 
 def _statistics(original: Table, protected: Table, name: str, w: Mapping[str, Any], language: str) -> Grid | None:
-    """Mean, deviation and quantiles before and after."""
-    if original.schema[name].kind != Kind.NUMERIC or not _numbers(original, protected, name):
+    """Table of the mean, standard deviation and quantiles before and after."""
+    if original.schema[name].kind != Kind.NUMERIC or not _are_numeric(original, protected, name):
         return None
     sides = [x[np.isfinite(x)] for x in (table.numeric([name])[:, 0] for table in (original, protected))]
     if any(len(x) < 2 for x in sides):
@@ -123,11 +124,11 @@ def _statistics(original: Table, protected: Table, name: str, w: Mapping[str, An
     return grid([w["statistic"], w["before"], w["after"]], rows, numbers={1, 2})
 
 
-def _outside(release: Release, column: ColumnFacts, w: Mapping[str, Any], language: str) -> Picture | None:
-    """What the released file shows, in counts of five: nothing rests on the original."""
+def _external_picture(release: Release, column: ColumnFacts, w: Mapping[str, Any], language: str) -> Picture | None:
+    """Draw the released values in counts rounded up to multiples of five, without the original."""
     protected = release.comparison.protected
     title = f"{w['share_of']} ({w['withheld'].format(n=SMALLEST)})"
-    if _many_numbers(protected, column):
+    if _needs_histogram(protected, column):
         edges, shares = _histogram(protected, column.name)
         return Picture(column.name, column.role, overlay(title, edges, [(w["after"], shares)], language=language))
     if not column.values:
@@ -142,7 +143,7 @@ def _outside(release: Release, column: ColumnFacts, w: Mapping[str, Any], langua
     return Picture(column.name, column.role, bars(title, labels, series, language=language), sentences)
 
 
-def _many_numbers(table: Table, column: ColumnFacts) -> bool:
+def _needs_histogram(table: Table, column: ColumnFacts) -> bool:
     inside = table.memory() is not None and table.schema[column.name].kind == Kind.NUMERIC
     return (
         inside and column.role != "weight" and column.after > RANGES and table.polars_types()[column.name].is_numeric()
@@ -150,7 +151,7 @@ def _many_numbers(table: Table, column: ColumnFacts) -> bool:
 
 
 def _histogram(table: Table, name: str) -> tuple[list[float], list[float | None]]:
-    """Released numbers over plain ranges, what lies far out in the last ones; shares as everybody may see them."""
+    """Histogram of released numbers over round ranges, outliers in the first and last; shares as may be published."""
     x = table.numeric([name])[:, 0]
     filled = x[np.isfinite(x)]
     low, high = (float(q) for q in np.quantile(filled, [0.01, 0.99]))

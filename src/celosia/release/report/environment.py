@@ -1,4 +1,4 @@
-"""The Jinja environment of all pages and reports."""
+"""Jinja environment of all pages and reports."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A report as PDF, printed by a browser that is on the machine, signed if a key is given; or as a Word document.
+"""Export of a report to Word or to PDF, which an installed browser prints and a key may sign.
 
-The browser is what people print with anyway: it knows the style sheet, the pictures and the fonts. A page with a script
-is none of ours and is refused, so that nothing runs and nobody is asked for anything.
+The browser renders the style sheet, the pictures and the fonts. A page with a script was not written by Celosia and is
+refused, so that nothing is executed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from celosia.errors import InputError, MissingExtra, OutputError
 if TYPE_CHECKING:
     from typing import BinaryIO
 
+    from pyhanko.sign.signers import Signer
+
 BROWSERS = (
     "chromium",
     "chromium-browser",
@@ -31,10 +33,10 @@ BROWSERS = (
     "chromium-headless-shell",
 )
 FORMS = frozenset({".pdf", ".docx"})
-"""Endings of the files that a report can be written to, besides that of the page itself."""
+"""Endings of the files that a report can be exported to."""
 SECONDS = 120
 LARGEST_KEY = 1 << 20
-"""Bytes of a file that holds a key and the certificates with it."""
+"""Largest number of bytes of a key file with its certificates."""
 FLAGS = (
     "--headless",
     "--disable-gpu",
@@ -53,10 +55,10 @@ def export(
     password: str | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Write a report that is there as a page (HTML) as PDF or as Word document: the ending of ``out`` tells.
+    """Convert a report page (HTML) to PDF or Word, by the ending of ``out``.
 
-    ``key`` is a file (PKCS #12) with the key that signs the PDF, and ``password`` opens it (``env:NAME`` and
-    ``file:PATH`` stand for it). An internal edition stays for its owner alone: the new file has its mode.
+    ``key`` is a PKCS #12 file with the key that signs the PDF, and ``password`` opens it (``env:NAME`` and
+    ``file:PATH`` refer to it). The new file has the mode of the page: an internal edition stays private.
     """
     source, target = Path(page), Path(out)
     kind = target.suffix.lower()
@@ -64,17 +66,17 @@ def export(
         raise OutputError(f"the ending of {target.name!r} must be .pdf or .docx.")
     if key is not None and kind != ".pdf":
         raise OutputError("only a PDF can be signed: choose an ending .pdf, or leave the key out.")
-    text = _page(source)
+    text = _read_page(source)
     if "<script" in text.lower() or "<main>" not in text:
         raise InputError(f"{source.name!r} is no report that Celosia wrote.")
     if not overwrite:
         refuse_existing([target])
-    signer = None if key is None else _signer(Path(key), password)
+    signer = None if key is None else _load_signer(Path(key), password)
     with replace_file(target, source.stat().st_mode & 0o777) as draft:
         if kind == ".docx":
-            from celosia.release.report.word import as_word
+            from celosia.release.report.word import write_word
 
-            as_word(text, draft)
+            write_word(text, draft)
         else:
             _print(source, draft)
             if signer is not None:
@@ -82,7 +84,7 @@ def export(
     return target
 
 
-def exported(text: str, out: Path, *, overwrite: bool = False) -> Path:
+def export_text(text: str, out: Path, *, overwrite: bool = False) -> Path:
     """Write the text of a report as PDF or Word document; the page itself is not kept."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
@@ -91,16 +93,16 @@ def exported(text: str, out: Path, *, overwrite: bool = False) -> Path:
 
 
 def _browser() -> str:
-    """The first that is installed; what lies in the working directory is data, also where the path names it."""
+    """Return the first installed browser; files in the working directory are data and are never run."""
     places = [place for place in os.get_exec_path() if os.path.isabs(place)]  # noqa: PTH117
-    there = next((path for name in BROWSERS if (path := shutil.which(name, path=os.pathsep.join(places)))), None)
-    if there is None:
+    browser = next((path for name in BROWSERS if (path := shutil.which(name, path=os.pathsep.join(places)))), None)
+    if browser is None:
         raise OutputError(f"a PDF is printed by a browser, and none is here: install one of {', '.join(BROWSERS[:3])}.")
-    return there
+    return browser
 
 
 def _print(page: Path, target: Path) -> None:
-    """Print a page to a file; the browser works in a folder of its own that is gone afterwards."""
+    """Print a page to a file; the browser works in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         flags = [*FLAGS, f"--user-data-dir={folder}", f"--print-to-pdf={target.absolute()}"]
         if os.geteuid() == 0:  # a browser refuses to run as root inside its sandbox
@@ -116,8 +118,7 @@ def _print(page: Path, target: Path) -> None:
         raise OutputError("the browser printed nothing.")
 
 
-def _page(source: Path) -> str:
-    """The text of a page that is there."""
+def _read_page(source: Path) -> str:
     try:
         return files.text(source)
     except FileNotFoundError:
@@ -128,32 +129,33 @@ def _page(source: Path) -> str:
         raise InputError(f"{source.name!r} is no report that Celosia wrote.") from None
 
 
-def _signer(key: Path, password: str | None) -> Any:
-    """The key that signs, before anything is printed."""
+def _load_signer(key: Path, password: str | None) -> Signer:
+    """Load the signing key; errors are raised before anything is printed."""
     try:
         from pyhanko.sign import signers
     except ImportError:
         raise MissingExtra.of("signing a report", "sign") from None
     secret = None if password is None else resolve_reference(password).encode()
-    load: Any = signers.SimpleSigner.load_pkcs12_data  # the function that takes a path logs where it failed
+    load: Any = signers.SimpleSigner.load_pkcs12_data  # the variant with a path logs it on failure
     try:
         with files.regular_file(key).open("rb") as file:
-            return load(file.read(LARGEST_KEY), [], passphrase=secret)
+            signer: Signer = load(file.read(LARGEST_KEY), [], passphrase=secret)
+            return signer
     except OSError as error:
         raise InputError(f"cannot read the key {str(key)!r}: {error.strerror}.") from None
     except (ValueError, TypeError):
         raise InputError(f"{str(key)!r} is no key (PKCS #12) that this password opens.") from None
 
 
-def _sign(pdf: Path, signer: Any) -> None:
-    """Sign a PDF in its place: whoever opens it sees by whom, and that nothing was changed since."""
+def _sign(pdf: Path, signer: Signer) -> None:
+    """Sign a PDF in place, so that readers see the author and that it is unchanged."""
     from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
     from pyhanko.sign import signers
 
     with tempfile.TemporaryFile() as signed:
         stated = signers.PdfSignatureMetadata(field_name="Signature")
-        with pdf.open("rb") as given:
-            signers.sign_pdf(IncrementalPdfFileWriter(given), stated, signer=signer, output=signed)
+        with pdf.open("rb") as unsigned:
+            signers.sign_pdf(IncrementalPdfFileWriter(unsigned), stated, signer=signer, output=signed)
         _copy(signed, pdf)
 
 

@@ -1,9 +1,9 @@
-"""What a report says about a release, as numbers: gathered once, in both editions the same where both may show it."""
+"""Numbers of a report, computed once for both editions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 BINS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, 99), (100, None))
 THRESHOLDS = (5, 11, 20)
 SMALLEST = 5
-"""A count of records below this is not shown in the external edition, and others there are multiples of it."""
+"""The external edition shows no smaller count of records, and rounds the others up to multiples of it."""
 MOST_VALUES = 12
 _ROWS = "__rows__"
 
 
 @dataclass(frozen=True)
 class Classes:
-    """The class sizes of one table: the records by size, and above each threshold."""
+    """Class sizes of one table: records by class size, and above each risk threshold."""
 
     records: int
     classes: int
@@ -38,14 +38,14 @@ class Classes:
     average: float
 
     def between(self, low: int, high: int | None) -> int:
-        """The records in classes of so many, both ends included; the ends are those of ``BINS``."""
+        """Return the number of records in classes of ``low`` to ``high`` records, which must be ends of ``BINS``."""
         inside = [a >= low and (high is None or (b is not None and b <= high)) for a, b in BINS]
         return sum(n for n, wanted in zip(self.sizes, inside, strict=True) if wanted)
 
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """One released column: what it is, how many values it had and has, and how they are distributed now."""
+    """One released column: role, kind, number of distinct values before and after, and distribution."""
 
     name: str
     role: str
@@ -54,26 +54,26 @@ class ColumnFacts:
     after: int
     altered: float | None
     values: tuple[tuple[str, float | None], ...] = ()
-    """The released values with their share; None where the count is too small to show."""
+    """Released values with their share; None if the count is too small to show."""
     originals: tuple[tuple[str, float | None], ...] = ()
-    """The original values with their share: the internal edition only."""
+    """Original values with their share, in the internal edition only."""
     others: int = 0
 
 
 @dataclass(frozen=True)
 class InternalFacts:
-    """What only the owner may see: classes with their values, homogeneous classes, records at risk."""
+    """Tables for the data owner only: smallest classes, homogeneous classes, records at risk."""
 
-    smallest: Any = None
-    homogeneous: Any = None
-    risky: Any = None
-    learnt: Any = None
-    """Between which values numbers lie of whom an intruder knows something."""
+    smallest: pl.DataFrame | None = None
+    homogeneous: pl.DataFrame | None = None
+    risky: pl.DataFrame | None = None
+    learnt: pl.DataFrame | None = None
+    """Intervals that an intruder learns for the numbers of a person."""
     columns: list[str] = field(default_factory=list)
 
 
 def classes_of(table: Table) -> Classes:
-    """The class sizes of a table."""
+    """Class sizes of a table."""
     frequency, records = table.sizes()
     total = max(1, int(records.sum()))
     inside = [(frequency >= low) & (frequency <= (high or np.inf)) for low, high in BINS]
@@ -89,10 +89,10 @@ def classes_of(table: Table) -> Classes:
 
 
 def share(count: int, total: int, *, internal: bool) -> float | None:
-    """A share of the records as an edition may show it.
+    """Return a share of the records as an edition may show it.
 
-    The external one withholds a count below the smallest, and counts the others in steps of that size, or what is
-    left to the total would give the withheld one away.
+    The external edition withholds small counts, and rounds the others up to multiples of ``SMALLEST``, so that a
+    withheld count does not follow from the total.
 
     >>> share(3, 200, internal=False), share(7, 200, internal=False), share(7, 200, internal=True)
     (None, 0.05, 0.035)
@@ -103,19 +103,19 @@ def share(count: int, total: int, *, internal: bool) -> float | None:
 
 
 def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
-    """The released columns, quasi-identifiers and sensitive ones with their distributions."""
-    altered = _altered(release)
+    """Facts of the released columns; the distribution of quasi-identifiers and sensitive columns only."""
+    altered = _changed_shares(release)
     schema = release.table.schema
     facts = []
     for name in release.table.names:
         role = role_of(schema, name)
-        shown = role in {"quasi", "sensitive"}
+        is_shown = role in {"quasi", "sensitive"}
         protected = release.comparison.protected
-        afar = not shown and protected.afar(name)  # then their number is all that is told
+        afar = not is_shown and protected.afar(name)  # then only their number is shown
         after = None if afar else value_counts(protected, name)
         different = protected.different(name) if after is None else len(after)
         declared = name in release.original.schema
-        before = value_counts(release.original, name) if declared and shown else None
+        before = value_counts(release.original, name) if declared and is_shown else None
         facts.append(
             ColumnFacts(
                 name=name,
@@ -124,7 +124,7 @@ def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
                 before=None if before is None else len(before),
                 after=different,
                 altered=altered.get(name),
-                values=_shares(after, internal=internal) if shown and after is not None and different <= 200 else (),
+                values=_shares(after, internal=internal) if is_shown and after is not None and different <= 200 else (),
                 originals=_shares(before, internal=True) if internal and before is not None else (),
                 others=max(0, different - MOST_VALUES),
             )
@@ -138,7 +138,7 @@ def unreleased_columns(release: Release) -> list[str]:
 
 
 def changes_of(release: Release, *, formal: bool) -> tuple[ColumnChange, ...]:
-    """What happened to each column; under a formal guarantee only what follows from the steps."""
+    """Change of each column; under a formal guarantee only as far as it follows from the steps."""
     if not formal:
         return release.changes
     from celosia.table.changes import ColumnChange, Detail, changed_by_steps
@@ -149,13 +149,13 @@ def changes_of(release: Release, *, formal: bool) -> tuple[ColumnChange, ...]:
 
 
 def role_of(schema: Schema, name: str) -> str:
-    """The role of a released column in one word."""
+    """Role of a released column; a column with no other role is "insensitive"."""
     roles = schema[name].roles
     return next((role for role in ("quasi", "sensitive", "weight", "stratum") if role in roles), "insensitive")
 
 
 def value_counts(table: Table, name: str) -> pl.DataFrame:
-    """How often each value of a column occurs, most frequent first."""
+    """Count each value of a column, the most frequent first."""
     import polars as pl
 
     counted = table.tally(name).select(pl.col(name).cast(pl.String), pl.col(_ROWS).cast(pl.Int64))
@@ -163,26 +163,26 @@ def value_counts(table: Table, name: str) -> pl.DataFrame:
 
 
 def internal_of(release: Release, limit: int = 25) -> InternalFacts:
-    """The smallest classes, those that disclose a sensitive value, and the records at highest risk."""
+    """Return the smallest classes, those that disclose a sensitive value, and the records at highest risk."""
     import polars as pl
 
     table = release.comparison.protected
     if str(table.schema.reading()) != "category":
-        return InternalFacts(learnt=_learnt(release))
+        return InternalFacts(learnt=_learnt_intervals(release))
     keys, counts = table.keyed_counts()
     smallest = keys.with_columns(pl.Series("size", counts.size)).sort("size").head(limit)
     homogeneous = []
     for column in table.schema.sensitive:
-        values = table.classes.counts((column,), unit="rows")  # which values there are does not depend on whose
+        values = table.classes.counts((column,), unit="rows")  # the set of values does not depend on the unit
         single = pl.Series(values.of(column).distinct == 1)
         homogeneous.append(
             table.classes.histogram.cells.filter(single).with_columns(pl.lit(column).alias("discloses")).head(limit)
         )
-    if release.original.memory() is None:  # to tell single records all of them would have to be brought here
+    if release.original.memory() is None:  # single records would need all rows in memory
         return InternalFacts(
             smallest=smallest,
             homogeneous=pl.concat(homogeneous) if homogeneous else None,
-            learnt=_learnt(release),
+            learnt=_learnt_intervals(release),
             columns=list(table.schema.quasi),
         )
     frequency = release.original.frequencies()
@@ -191,13 +191,13 @@ def internal_of(release: Release, limit: int = 25) -> InternalFacts:
         smallest=smallest,
         homogeneous=pl.concat(homogeneous) if homogeneous else None,
         risky=risky.sort("could be", "record").head(limit),
-        learnt=_learnt(release),
+        learnt=_learnt_intervals(release),
         columns=list(table.schema.quasi),
     )
 
 
-def _learnt(release: Release) -> pl.DataFrame:
-    """What the measured risks tell of the numbers of a person in the released table."""
+def _learnt_intervals(release: Release) -> pl.DataFrame:
+    """Intervals of a person's numbers that an intruder learns from the release, by measured risk."""
     import polars as pl
 
     table = release.comparison.protected
@@ -210,7 +210,7 @@ def _learnt(release: Release) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["risk", "column", "at least", "at most"], orient="row")
 
 
-def _altered(release: Release) -> dict[str, float]:
+def _changed_shares(release: Release) -> dict[str, float]:
     for finding in release.comparison.losses:
         if isinstance(finding.part, ChangedShares) and finding.value is not None:
             return {name: float(share) for name, share in finding.evidence.items()}

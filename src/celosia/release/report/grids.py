@@ -1,4 +1,4 @@
-"""Tables of a report: their cells, and which of their columns are worth showing."""
+"""Tables of a report, without their empty columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EMPTY = frozenset({"", "—"})
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: its text, what stands small below it, and how it looks (``good`` or ``bad``)."""
+    """A cell: its text, a small text below it, and its style (``good`` or ``bad``)."""
 
     text: str
     below: str = ""
@@ -19,7 +19,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    """Headings, rows of cells, and which columns hold numbers."""
+    """Headings, rows of cells, and the positions of numeric columns."""
 
     headings: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -27,16 +27,16 @@ class Grid:
 
 
 def grid(headings: Sequence[str], rows: Sequence[Sequence[str | Cell]], numbers: Collection[int] = ()) -> Grid:
-    """A table without the columns in which no row says anything.
+    """Build a table, without the columns that are empty in every row.
 
     >>> table = grid(["measure", "value", "interval"], [["a", "1", "—"], ["b", "2", "—"]], numbers={1})
     >>> table.headings, sorted(table.numbers)
     (('measure', 'value'), [1])
     """
     cells = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
-    telling = [j for j in range(len(headings)) if not rows or any(row[j].text not in EMPTY for row in cells)]
+    filled = [j for j in range(len(headings)) if not rows or any(row[j].text not in EMPTY for row in cells)]
     return Grid(
-        tuple(headings[j] for j in telling),
-        tuple(tuple(row[j] for j in telling) for row in cells),
-        frozenset(i for i, j in enumerate(telling) if j in numbers),
+        tuple(headings[j] for j in filled),
+        tuple(tuple(row[j] for j in filled) for row in cells),
+        frozenset(i for i, j in enumerate(filled) if j in numbers),
     )

@@ -1,9 +1,9 @@
-"""Turns the facts of a release into a page."""
+"""HTML page of a report."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.parts import describe, is_share
@@ -29,14 +29,15 @@ from celosia.release.report.facts import (
 )
 from celosia.release.report.grids import Cell, Grid, grid
 from celosia.release.report.ru_map import ru_map
-from celosia.release.report.texts import meaning, title, words
-from celosia.release.report.work import lattice_told, searches, step_told
+from celosia.release.report.texts import description, title, words
+from celosia.release.report.work import lattice_facts, searches, step_facts
 from celosia.show.charts import bars
 from celosia.show.formats import number
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from celosia.frontier import Frontier
     from celosia.release.evidence.certificate import About, CertificateDraft
     from celosia.release.evidence.findings import Finding
     from celosia.release.evidence.release import Release
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
 Edition = Literal["external", "internal"]
 
 
-def render(release: Release, *, edition: Edition, language: str = "en", exploration: Any = None) -> str:
-    """The report of a release. The external edition holds no value of the original data.
+def render(release: Release, *, edition: Edition, language: str = "en", exploration: Frontier | None = None) -> str:
+    """Render the report of a release. The external edition contains no value of the original data.
 
     ``exploration`` is a frontier of other candidates; the internal edition draws its map of risk and utility.
     """
@@ -54,7 +55,7 @@ def render(release: Release, *, edition: Edition, language: str = "en", explorat
 
 
 class _Page:
-    """A report while it is put together: the release, for whom, in which language."""
+    """Builder of the page of a release, for an edition and a language."""
 
     def __init__(self, release: Release, edition: Edition, language: str) -> None:
         self.release, self.language, self.w = release, language, words(language)
@@ -64,8 +65,8 @@ class _Page:
         self.before = classes_of(release.original) if self.internal else None
         self.after = classes_of(release.comparison.protected)
 
-    def html(self, exploration: Any) -> str:
-        """The page as text."""
+    def html(self, exploration: Frontier | None) -> str:
+        """Return the page as text."""
         from markupsafe import Markup
 
         release, w = self.release, self.w
@@ -73,7 +74,7 @@ class _Page:
         verdict, style = _verdict(release, w)
         about, name = release.public.about, _file_name(release)
         first = board(release, self.before, self.after, w, self.public, internal=self.internal, language=self.language)
-        given: dict[str, Any] = {
+        values: dict[str, Any] = {
             "w": w,
             "code": self.language,
             "heading": about.title or ": ".join(part for part in (w["title"], name) if part),
@@ -85,7 +86,7 @@ class _Page:
             "verdict_class": style,
             "board": first,
             "board_picture": Markup(first.picture),  # noqa: S704
-            "facts": self.facts(about, name),
+            "facts": self.file_facts(about, name),
             "requirements": self.requirements(),
             "schema": release.table.schema,
             "changes": self.changes(columns),
@@ -97,23 +98,23 @@ class _Page:
             "losses": self.losses(),
             "searches": searches(release, w, self.language) if self.internal else [],
             "pictures": pictures(release, columns, w, internal=self.internal, language=self.language),
-            "steps": [step_told(step, w, self.language) for step in self.steps()],
+            "steps": [step_facts(step, w, self.language) for step in self.steps()],
             "limits": _limits(release, w),
-            "checking": _checking(release.public, w) if name else [],
+            "checking": _verification_texts(release.public, w) if name else [],
             "stem": name.split(".")[0],
-            "mark": Markup,  # for charts of ours: every text in them is escaped
+            "mark": Markup,  # for charts, in which every text is escaped already
         }
-        return templates().get_template("report.html.j2").render(**given, **self.inside(exploration))
+        return templates().get_template("report.html.j2").render(**values, **self.internal_values(exploration))
 
     def steps(self) -> Sequence[Mapping[str, Any]]:
-        """The steps; the owner sees all that they report."""
+        """Return the steps; the internal edition has all of their evidence."""
         public = [step.spec() for step in self.release.public.steps]
         if not self.internal:
             return public
         return [{**step, "evidence": entry} for step, entry in zip(public, self.release.table.history, strict=True)]
 
-    def inside(self, exploration: Any) -> dict[str, Any]:
-        """What only the owner sees."""
+    def internal_values(self, exploration: Frontier | None) -> dict[str, Any]:
+        """Return the values of the sections for the data owner; empty in the external edition."""
         if not self.internal:
             return {"dependences": (), "lattices": (), "map": "", "owner": None}
         release, w = self.release, self.w
@@ -121,7 +122,7 @@ class _Page:
         facts = internal_of(release)
         return {
             "dependences": dependence_maps(release, w, language=self.language),
-            "lattices": [lattice_told(nodes, w, self.language) for nodes in searched],
+            "lattices": [lattice_facts(nodes, w, self.language) for nodes in searched],
             "map": "" if exploration is None else ru_map(exploration, language=self.language),
             "owner": [_frame(frame) for frame in (facts.smallest, facts.homogeneous, facts.risky, facts.learnt)],
         }
@@ -129,26 +130,26 @@ class _Page:
     def num(self, value: float, *, percent: bool = False) -> str:
         return number(value, percent=percent, language=self.language)
 
-    def shown(self, value: Any, *, percent: bool = False) -> str:
-        """A number that may be missing or infinite."""
+    def number_or_dash(self, value: object, *, percent: bool = False) -> str:
+        """Format a number that may be missing or infinite."""
         if not isinstance(value, int | float):
             return "—"
         return "∞" if value == float("inf") else self.num(float(value), percent=percent)
 
-    def counted(self, n: int) -> str:
-        """A count of records; the external edition withholds small ones that are not zero."""
-        return _counted(n, internal=self.internal, language=self.language)
+    def count(self, n: int) -> str:
+        """Format a count of records as the edition may show it."""
+        return _format_count(n, internal=self.internal, language=self.language)
 
-    def measured(self, finding: Finding) -> float | None:
-        """A number measured against the original, as the edition may show it: outside, as the certificate states it."""
+    def value(self, finding: Finding) -> float | None:
+        """Value of a finding on both tables; in the external edition rounded as in the certificate."""
         return finding.value if self.internal else self.public.value(finding)
 
-    def facts(self, about: About, name: str) -> list[tuple[str, str]]:
-        """What the file is, in a line each."""
+    def file_facts(self, about: About, name: str) -> list[tuple[str, str]]:
+        """Labels and texts that describe the file."""
         w, certificate = self.w, self.release.public
         suppressed, rows = certificate.release.suppressed, certificate.release.rows
         part = f" ({self.num(suppressed / max(1, rows), percent=True)})" if suppressed else ""
-        given = [
+        facts = [
             (w["file"], name),
             (w["rows"], self.num(rows)),
             (w["suppressed"], self.num(suppressed) + part),
@@ -158,7 +159,7 @@ class _Page:
             (w["contact"], about.contact),
             (w["version"], certificate.celosia),
         ]
-        return [(label, text) for label, text in given if text]
+        return [(label, text) for label, text in facts if text]
 
     def requirements(self) -> Grid | None:
         w = self.w
@@ -166,16 +167,16 @@ class _Page:
         for earlier, now in zip(self.release.before.models, self.release.assessment.models, strict=True):
             wish = describe(now.part, w["wishes"], self.num)
             verdict = Cell(w["yes"], style="good") if now.holds else Cell(w["no"], style="bad")
-            before = self.shown(earlier.value) if self.internal else "—"
+            before = self.number_or_dash(earlier.value) if self.internal else "—"
             value = now.value if self.internal else public_requirement(now, self.release.comparison.protected).value
-            explained = meaning(now.part, w) if value is not None else f"{meaning(now.part, w)} {w['withheld_exact']}"
-            rows.append([Cell(title(now.part, w), explained), wish, before, self.shown(value), verdict])
+            explained = description(now.part, w) + ("" if value is not None else f" {w['withheld_exact']}")
+            rows.append([Cell(title(now.part, w), explained), wish, before, self.number_or_dash(value), verdict])
         return (
             grid([w["requirement"], w["wanted"], w["before"], w["after"], w["holds"]], rows, {2, 3}) if rows else None
         )
 
     def changes(self, columns: Sequence[ColumnFacts]) -> Grid:
-        """What happened to each column, in one table."""
+        """Build the table of changes, one column of the original per row."""
         w, facts = self.w, {column.name: column for column in columns}
         heads = [
             "column",
@@ -188,12 +189,11 @@ class _Page:
             "altered",
         ]
         changes = changes_of(self.release, formal=self.formal)
-        shown = [change for change in changes if self.internal or change.name in facts]
-        rows = [self.change(change, facts.get(change.name)) for change in shown]
+        rows = [self.change(c, facts.get(c.name)) for c in changes if self.internal or c.name in facts]
         return grid([w[head] for head in heads], rows, {5, 6, 7})
 
     def left_out(self) -> list[str]:
-        """The columns that are not released: their names for the owner, else their number."""
+        """Return the names of the columns that are not released; in the external edition their number."""
         names = unreleased_columns(self.release)
         return names if self.internal or not names else [self.num(len(names))]
 
@@ -207,9 +207,9 @@ class _Page:
             change.before.sentence(w["detail"], w["units"]),
             change.after.sentence(w["detail"], w["units"]),
             change.shown_example(raw=self.internal),
-            self.shown(before),
-            self.shown(facts.after if facts else None),
-            self.shown(altered, percent=True),
+            self.number_or_dash(before),
+            self.number_or_dash(facts.after if facts else None),
+            self.number_or_dash(altered, percent=True),
         ]
 
     def guard(self) -> Grid | None:
@@ -218,7 +218,7 @@ class _Page:
             [
                 entry.column,
                 w["guard_of"].get(entry.what, entry.what),
-                f"{self.counted(entry.cells)} / {self.num(entry.of)}",
+                f"{self.count(entry.cells)} / {self.num(entry.of)}",
                 Cell(entry.acknowledged or w["guard_open"], style="" if entry.acknowledged else "bad"),
             ]
             for entry in self.release.public.guard
@@ -226,7 +226,7 @@ class _Page:
         return grid([w["column"], w["guard_what"], w["guard_cells"], w["guard_reason"]], rows, {2}) if rows else None
 
     def size_chart(self) -> str:
-        """The records by the size of their class, before and after."""
+        """Draw the records by the size of their class, before and after."""
         w = self.w
         labels = [str(low) if low == high else (f"{low}–{high}" if high else f"{low}+") for low, high in BINS]
         series = [
@@ -242,25 +242,25 @@ class _Page:
 
         def above(classes: Classes, k: int) -> str:
             part = share(classes.above[k], classes.records, internal=self.internal)
-            if part is None:  # in a smaller file even the bound would say nothing
+            if part is None:  # fewer than SMALLEST records: show the bound, unless it is trivial
                 few = SMALLEST / classes.records
                 return f"< {self.num(few, percent=True)}" if few < 1 else "—"
             return self.num(part, percent=True)
 
-        measures: list[tuple[str, str, Any]] = [
+        measures: list[tuple[str, str, Callable[[Classes], str]]] = [
             (w["highest"], w["highest_meaning"], lambda c: self.num(c.highest, percent=True)),
             (w["average"], w["average_meaning"], lambda c: self.num(c.average, percent=True)),
-            (w["unique"], w["unique_meaning"], lambda c: self.counted(c.unique)),
+            (w["unique"], w["unique_meaning"], lambda c: self.count(c.unique)),
         ]
         measures += [(w["above"].format(k=k), w[f"above_{k}"], functools.partial(above, k=k)) for k in THRESHOLDS]
-        rows = [
+        rows: list[list[str | Cell]] = [
             [Cell(name, text), "—" if self.before is None else show(self.before), show(self.after)]
             for name, text, show in measures
         ]
         return grid([w["measure"], w["before"], w["after"]], rows, {1, 2})
 
     def further(self) -> Grid | None:
-        """The measured risks and attacks, besides those that every report tells."""
+        """Build the table of the measured risks and attacks that are not in every report."""
         w, release = self.w, self.release
         earlier = {id(now): before for before, now in zip(release.before.risks, release.assessment.risks, strict=False)}
         findings = [
@@ -275,8 +275,8 @@ class _Page:
         against = finding in self.release.comparison.risks
         evidence = finding.evidence if self.internal or not against else {}
         interval, guess = evidence.get("interval"), evidence.get("baseline")
-        value = self.measured(finding) if against else finding.value
-        explained = meaning(finding.part, w)
+        value = self.value(finding) if against else finding.value
+        explained = description(finding.part, w)
         if "decided" in finding.evidence:
             explained += " " + w["decided_by"].format(attacks=", ".join(finding.evidence["decided"]))
         reason = self.reason(finding)
@@ -284,23 +284,24 @@ class _Page:
         before = earlier.value if earlier is not None and self.internal else None
         return [
             Cell(title(finding.part, w), reason if value is None else explained),
-            self.shown(before, percent=percent),
-            self.shown(value, percent=percent),
-            " – ".join(self.shown(end, percent=percent) for end in ends),
-            self.shown(guess, percent=percent),
+            self.number_or_dash(before, percent=percent),
+            self.number_or_dash(value, percent=percent),
+            " – ".join(self.number_or_dash(end, percent=percent) for end in ends),
+            self.number_or_dash(guess, percent=percent),
         ]
 
     def reason(self, finding: Finding) -> str:
-        """Why a number is not shown: it was not measured, or it is for the owner."""
+        """Reason why a number is not shown: it was not measured, or only the internal edition has it."""
         return str(self.w["withheld_exact"]) if finding.value is not None else f"{self.w['why_not']}: {finding.reason}"
 
     def losses(self) -> Grid:
         w = self.w
         rows: list[list[str | Cell]] = []
         for finding in self.release.comparison.losses:
-            value = self.measured(finding)
-            text = self.reason(finding) if value is None else f"{meaning(finding.part, w)} {w['direction']}"
-            rows.append([Cell(title(finding.part, w), text), self.shown(value, percent=is_share(finding.part))])
+            value = self.value(finding)
+            text = self.reason(finding) if value is None else f"{description(finding.part, w)} {w['direction']}"
+            shown = self.number_or_dash(value, percent=is_share(finding.part))
+            rows.append([Cell(title(finding.part, w), text), shown])
         return grid([w["measure"], w["value"]], rows, {1})
 
 
@@ -312,7 +313,7 @@ def tables_page(
     good: bool = True,
     language: str = "en",
 ) -> str:
-    """A page of tables: comparisons, verifications, certificates."""
+    """Render a page of tables: a comparison, a verification or a certificate."""
     template = templates().get_template("table.html.j2")
     style = "met" if good else "unmet"
     return template.render(
@@ -345,8 +346,8 @@ def _limits(release: Release, w: Mapping[str, Any]) -> list[str]:
     return [*dict.fromkeys(texts), w["limits_of"]["unmeasured"], w["limits_of"]["general"]]
 
 
-def _checking(certificate: CertificateDraft, w: Mapping[str, Any]) -> list[str]:
-    """Who can check what of this release."""
+def _verification_texts(certificate: CertificateDraft, w: Mapping[str, Any]) -> list[str]:
+    """Sentences on which parts of the certificate can be verified, and what that needs."""
     from celosia.release.verify.claims import parts_by_need
 
     needs = parts_by_need(certificate)
@@ -356,13 +357,13 @@ def _checking(certificate: CertificateDraft, w: Mapping[str, Any]) -> list[str]:
 
 
 def _frame(frame: pl.DataFrame | None) -> Grid | None:
-    """A table of values, for the internal edition."""
+    """Build a table of values, for the internal edition."""
     if frame is None or frame.height == 0:
         return None
     rows = [["—" if value is None else str(value) for value in row] for row in frame.iter_rows()]
     return grid(frame.columns, rows, {j for j, kind in enumerate(frame.dtypes) if kind.is_numeric()})
 
 
-def _counted(n: int, *, internal: bool, language: str = "en") -> str:
-    """A count of records; the external edition withholds small ones that are not zero."""
+def _format_count(n: int, *, internal: bool, language: str = "en") -> str:
+    """Format a count of records; the external edition withholds small ones that are not zero."""
     return f"< {SMALLEST}" if not internal and 0 < n < SMALLEST else number(n, language=language)

@@ -1,9 +1,9 @@
-"""The R–U map: every candidate between risk and utility, with the frontier, the limits and the original."""
+"""R–U map: every candidate by risk and utility, with the frontier, the limits and the original."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 560, 400
 LEFT, RIGHT, TOP, BOTTOM = 74, 16, 16, 48
 SIZE = 4.5  # half of the width of a mark
-# Hues far apart, of a lightness that reads on white and on black; shapes tell the methods apart without colour.
+# Hues far apart, of a lightness that is readable on white and on black; shapes distinguish methods without colour.
 HUES = (172, 28, 215, 340, 95, 265, 0, 240, 50, 130, 300, 195)
 SHAPES = ("circle", "square", "diamond", "triangle", "cross", "down")
 
 
 @dataclass(frozen=True)
 class Window:
-    """The part of the map that is drawn: from the lower to the upper end of the risk and of the loss."""
+    """Section of the map: lower and upper end of the risk and of the loss."""
 
     risk: tuple[float, float]
     loss: tuple[float, float]
 
     def holds(self, risk: float, loss: float) -> bool:
-        """Whether a point lies inside."""
+        """Return whether a point lies inside."""
         return self.risk[0] <= risk <= self.risk[1] and self.loss[0] <= loss <= self.loss[1]
 
 
 def whole_window(frontier: Frontier) -> Window:
-    """The window that holds every candidate, the original and the limits."""
+    """Return the window that contains every candidate, the original and the limits."""
     ends = [e for p in frontier.points for e in (p.risk.high or p.risk.mean, p.risk.mean)]
     losses = [e for p in frontier.points for e in (p.loss.high or p.loss.mean, p.loss.mean)]
     return Window(
@@ -61,17 +61,17 @@ def ru_map(
     chosen: int | None = None,
     language: str = "en",
 ) -> str:
-    """The map as an SVG figure: utility grows to the right, risk upwards, so that the original is top right.
+    """Draw the map as an SVG figure: utility grows to the right, risk upwards, so that the original is top right.
 
-    Each mark is a candidate, its shape and colour the method; the name and the numbers show when the pointer rests on
-    it. Bars are the intervals over the seeds. ``window`` draws a part of the map, ``shown`` some of the candidates.
-    With ``choosable`` every mark is a button that carries the candidate's number, and the page brings the style.
+    Each mark is a candidate, with the method as shape and colour, and its name and numbers as tooltip. Bars are the
+    intervals over the seeds. ``window`` draws a part of the map, ``shown`` some of the candidates. With ``choosable``
+    every mark is a button with the candidate's number, and the page provides the style.
     """
     words = report_words(language)["map"]
     scale = _Scale(window or whole_window(frontier), language)
     families = list(dict.fromkeys(point.candidate.family for point in frontier.points))
     front = {id(point) for point in frontier.frontier}
-    drawn = [
+    visible = [
         (i, point)
         for i, point in enumerate(frontier.points)
         if (shown is None or i in shown) and scale.window.holds(point.risk.mean, point.loss.mean)
@@ -88,7 +88,7 @@ def ru_map(
             if choosable
             else "",
         )
-        for i, point in sorted(drawn, key=lambda each: id(each[1]) in front)
+        for i, point in sorted(visible, key=lambda each: id(each[1]) in front)
     ]
     parts = [
         _axes(scale, frontier, words),
@@ -112,7 +112,7 @@ def ru_map(
 
 
 def exploration_page(frontier: Frontier, path: Path, *, language: str = "en") -> None:
-    """Write the map and the numbers as one page that opens offline."""
+    """Write the map and the numbers as one self-contained page."""
     from markupsafe import Markup
 
     from celosia.errors import RequirementError
@@ -158,31 +158,31 @@ def exploration_page(frontier: Frontier, path: Path, *, language: str = "en") ->
 
 
 class _Scale:
-    """From risk and loss to places in the picture."""
+    """Coordinates of risk and loss in the picture."""
 
     def __init__(self, window: Window, language: str = "en") -> None:
         self.window, self.language = window, language
 
     @property
     def text(self) -> str:
-        """The ends of the window: risk, then loss."""
+        """Ends of the window: risk, then loss."""
         return " ".join(f"{end:.12g}" for end in (*self.window.risk, *self.window.loss))
 
-    def x(self, loss: float, *, held: bool = True) -> float:
-        return WIDTH - RIGHT - SIZE - (WIDTH - LEFT - RIGHT - 2 * SIZE) * _part(loss, self.window.loss, held=held)
+    def x(self, loss: float, *, clip: bool = True) -> float:
+        return WIDTH - RIGHT - SIZE - (WIDTH - LEFT - RIGHT - 2 * SIZE) * _part(loss, self.window.loss, clip=clip)
 
-    def y(self, risk: float, *, held: bool = True) -> float:
-        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM - SIZE) * _part(risk, self.window.risk, held=held)
+    def y(self, risk: float, *, clip: bool = True) -> float:
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM - SIZE) * _part(risk, self.window.risk, clip=clip)
 
 
-def _part(value: float, ends: tuple[float, float], *, held: bool) -> float:
-    """How far a value lies between two ends; ``held`` keeps it between them."""
+def _part(value: float, ends: tuple[float, float], *, clip: bool) -> float:
+    """Return the position of a value between two ends, from 0 to 1; ``clip`` limits it to that range."""
     part = (value - ends[0]) / (ends[1] - ends[0])
-    return min(1.0, max(0.0, part)) if held else part
+    return min(1.0, max(0.0, part)) if clip else part
 
 
 def _round_up(value: float) -> float:
-    """The next number with one digit, so that the axis ends at a plain number.
+    """Round up to one significant digit, so that the axis ends at a round number.
 
     >>> _round_up(0.83), _round_up(37.0), _round_up(1.0)
     (0.9, 40.0, 1.0)
@@ -195,16 +195,16 @@ def _axes(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> str:
     left, base = LEFT, HEIGHT - BOTTOM
     out = [f'<path class="axis" d="M{left} {TOP}V{base}H{WIDTH - RIGHT}"/>']
     for risk in ticks(*scale.window.risk, 5):
-        said = _tick(risk, percent=True, language=scale.language)
+        text = _tick(risk, percent=True, language=scale.language)
         out.append(f'<path class="grid" d="M{left} {scale.y(risk):.1f}H{WIDTH - RIGHT}"/>')
-        out.append(f'<text x="{left - 6}" y="{scale.y(risk) + 4:.1f}" text-anchor="end">{said}</text>')
+        out.append(f'<text x="{left - 6}" y="{scale.y(risk) + 4:.1f}" text-anchor="end">{text}</text>')
     for loss in ticks(*scale.window.loss, 5):
-        said = _tick(loss, percent=frontier.loss.bounded, language=scale.language)
+        text = _tick(loss, percent=frontier.loss.bounded, language=scale.language)
         out.append(f'<path class="grid" d="M{scale.x(loss):.1f} {TOP}V{base}"/>')
-        out.append(f'<text x="{scale.x(loss):.1f}" y="{base + 16}" text-anchor="middle">{said}</text>')
+        out.append(f'<text x="{scale.x(loss):.1f}" y="{base + 16}" text-anchor="middle">{text}</text>')
     middle = (left + WIDTH - RIGHT) / 2
     across, up = (
-        escape(words[f"{axis} axis"].format(name=_within(title(part, report_words(scale.language)))))
+        escape(words[f"{axis} axis"].format(name=_in_sentence(title(part, report_words(scale.language)))))
         for axis, part in (("loss", frontier.loss), ("risk", frontier.risk))
     )
     out.append(f'<text x="{middle:.0f}" y="{HEIGHT - 10}" text-anchor="middle">{across}</text>')
@@ -213,7 +213,7 @@ def _axes(scale: _Scale, frontier: Frontier, words: Mapping[str, str]) -> str:
 
 
 def _tick(value: float, *, percent: bool, language: str) -> str:
-    """A number along an axis: one that is small is not rounded away.
+    """Format a number along an axis, without rounding a small share to 0.
 
     >>> _tick(0.2, percent=True, language="en"), _tick(0.0005, percent=True, language="es")
     ('20 %', '0,05 %')
@@ -223,10 +223,10 @@ def _tick(value: float, *, percent: bool, language: str) -> str:
     return number(value, percent=percent, language=language)
 
 
-def _within(name: str) -> str:
-    """A name as it stands within a sentence.
+def _in_sentence(name: str) -> str:
+    """Write a name as in the middle of a sentence.
 
-    >>> _within("Share of the file"), _within("PIL of statistics")
+    >>> _in_sentence("Share of the file"), _in_sentence("PIL of statistics")
     ('share of the file', 'PIL of statistics')
     """
     return name if name[1:2].isupper() else name[:1].lower() + name[1:]
@@ -257,7 +257,7 @@ def _line(scale: _Scale, frontier: Frontier) -> str:
     if not frontier.points:
         return ""
     places = " ".join(
-        f"{scale.x(p.loss.mean, held=False):.1f},{scale.y(p.risk.mean, held=False):.1f}" for p in frontier.frontier
+        f"{scale.x(p.loss.mean, clip=False):.1f},{scale.y(p.risk.mean, clip=False):.1f}" for p in frontier.frontier
     )
     frame = f'x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}"'
     clip = f'<clipPath id="ru-frame"><rect {frame}/></clipPath>'
@@ -288,9 +288,9 @@ def _mark(
         bars += f"M{scale.x(point.loss.low):.1f} {y:.1f}H{scale.x(point.loss.high):.1f}"
     style = f"f{family % len(HUES)}" + ("" if on else " off")
     whiskers = f'<path class="bar" d="{bars}"/>' if bars else ""
-    said = f' aria-label="{escape(hint.replace(chr(10), ", "), quote=True)}"' if button else ""
+    aria = f' aria-label="{escape(hint.replace(chr(10), ", "), quote=True)}"' if button else ""
     shape = _shape(SHAPES[family % len(SHAPES)], x, y)
-    return f'<g class="{style}"{button}{said}>{whiskers}{shape}<title>{escape(hint)}</title></g>'
+    return f'<g class="{style}"{button}{aria}>{whiskers}{shape}<title>{escape(hint)}</title></g>'
 
 
 def _shape(name: str, x: float, y: float, r: float = SIZE) -> str:
@@ -355,7 +355,7 @@ def _loss(frontier: Frontier, value: float, language: str = "en") -> str:
     return number(value, percent=frontier.loss.bounded, language=language)
 
 
-def _range(estimate: Estimate, show: Any) -> str:
+def _range(estimate: Estimate, show: Callable[[float], str]) -> str:
     if estimate.low is None or estimate.high is None or show(estimate.low) == show(estimate.high):
-        return str(show(estimate.mean))
+        return show(estimate.mean)
     return f"{show(estimate.mean)} ({show(estimate.low)} – {show(estimate.high)})"

@@ -1,4 +1,4 @@
-"""The texts of the report in its languages: words, names of measures for people, what each part is."""
+"""Texts of the report in its languages: phrases, display names of measures, descriptions of parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from celosia.parts import summary
+from celosia.parts import Part, summary
 from celosia.show.look import LANGUAGES, texts
 
 HOME = "celosia.release.report"
@@ -14,24 +14,24 @@ HOME = "celosia.release.report"
 
 @functools.cache
 def words(language: str) -> dict[str, Any]:
-    """The texts of a language, the names of measures, and what each part is where that is not English."""
+    """Texts of a language, with the names of measures and, unless English, the descriptions of parts."""
     if language not in LANGUAGES:
         from celosia.errors import UnknownName
 
         raise UnknownName.of("language", language, LANGUAGES)
-    meanings = {} if language == "en" else texts(HOME, f"parts.{language}")  # English stands in the docstrings
-    names = dict(texts(HOME, "names.en"))  # the texts are cached
+    meanings = {} if language == "en" else texts(HOME, f"parts.{language}")  # English descriptions are the docstrings
+    names = dict(texts(HOME, "names.en"))  # a copy, because the texts are cached
     for kind, own in texts(HOME, f"names.{language}").items():
         names[kind] = names.get(kind, {}) | own
     return texts(HOME, language) | {"meanings": meanings, "names": names}
 
 
-def title(part: Any, w: Mapping[str, Any]) -> str:
-    """The name of a measure or a requirement for people; a part of another package goes by its own."""
+def title(part: Part, w: Mapping[str, Any]) -> str:
+    """Display name of a measure or a requirement; for a part of another package the name of the part."""
     return str(w["names"].get(part.kind, {}).get(part.name, part.name))
 
 
-def meaning(part: Any, w: Mapping[str, Any]) -> str:
-    """What a part is, in the language of the report; a part of another package is told in English."""
+def description(part: Part | type[Part], w: Mapping[str, Any]) -> str:
+    """Return the description of a part in the language of the report; in English for a part of another package."""
     translated: str | None = w["meanings"].get(part.kind, {}).get(part.name)
     return translated or summary(part).replace("``", "")

@@ -1,4 +1,4 @@
-"""A report as a Word document: the same headings, texts, tables and pictures as its page."""
+"""Export of a report to Word, with the headings, texts, tables and pictures of its page."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import io
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from celosia.errors import MissingExtra
 from celosia.show.look import colours
+
+if TYPE_CHECKING:
+    from docx.document import Document
 
 HEADINGS = {"h1": 0, "h2": 1, "h3": 2}
 STYLES = {"li": "List Bullet", "figcaption": "Caption", "pre": "Intense Quote", "dt": "Heading 4"}
 SKIPPED = {"style", "title", "nav"}
 WIDE = 6.2
-"""Width of a picture in inches; a page has a little more."""
+"""Largest width of a picture in inches."""
 
 
-def as_word(page: str, target: Path) -> None:
-    """Write the page of a report as a Word document."""
+def write_word(page: str, target: Path) -> None:
+    """Convert the page of a report to Word."""
     try:
         import docx
     except ImportError:
@@ -34,9 +37,9 @@ def as_word(page: str, target: Path) -> None:
 
 
 class _Reader(HTMLParser):
-    """Walks through a page of ours and writes what it meets into a document."""
+    """Parser of a report page that writes its elements into a document."""
 
-    def __init__(self, document: Any) -> None:
+    def __init__(self, document: Document) -> None:
         super().__init__(convert_charrefs=True)
         self.document = document
         self.heading = ""
@@ -85,20 +88,21 @@ class _Reader(HTMLParser):
         elif tag in SKIPPED:
             self.skipping -= 1
         elif tag in {"td", "th"}:
-            self.rows[-1].append(self._said())
+            self.rows[-1].append(self._take_text())
         elif tag == "table":
             self._table()
             self.in_table = False
         elif tag in HEADINGS and not self.in_table:
-            said = self._said()
-            self.heading = self.heading or said
-            self.document.add_heading(said, HEADINGS[tag])
+            text = self._take_text()
+            self.heading = self.heading or text
+            self.document.add_heading(text, HEADINGS[tag])
         elif tag in {*STYLES, "p", "dd"} and not self.in_table and not self.skipping:
-            said = self._said()
-            if said:
-                self.document.add_paragraph(said, style=STYLES.get(tag))
+            text = self._take_text()
+            if text:
+                self.document.add_paragraph(text, style=STYLES.get(tag))
 
-    def _said(self) -> str:
+    def _take_text(self) -> str:
+        """Return the collected text, its lines without superfluous blanks, and start a new one."""
         lines = "".join(self.text).split("\n")
         self.text = []
         return "\n".join(line for line in (" ".join(line.split()) for line in lines) if line)
@@ -108,8 +112,8 @@ class _Reader(HTMLParser):
             return
         table = self.document.add_table(rows=0, cols=max(map(len, self.rows)), style="Light Grid Accent 1")
         for row in self.rows:
-            for cell, said in zip(table.add_row().cells, row, strict=False):
-                cell.text = said
+            for cell, text in zip(table.add_row().cells, row, strict=False):
+                cell.text = text
         self.document.add_paragraph()
 
     def _picture(self, svg: str) -> None:
@@ -118,25 +122,25 @@ class _Reader(HTMLParser):
         if 'aria-hidden="true"' in svg.split(">", 1)[0]:
             return
         width = float(re.search(r'viewBox="\S+ \S+ (\S+)', svg)[1])  # type: ignore[index]
-        self.document.add_picture(io.BytesIO(drawn(svg)), width=Inches(min(WIDE, width / 96 * 1.3)))
+        self.document.add_picture(io.BytesIO(png(svg)), width=Inches(min(WIDE, width / 96 * 1.3)))
 
 
-def drawn(svg: str) -> bytes:
-    """A chart of a page as PNG, in the colours of the light theme."""
+def png(svg: str) -> bytes:
+    """Convert a chart of a page to PNG, in the colours of the light theme."""
     import resvg_py
 
     from celosia.release.report.environment import templates
 
-    own = colours()
+    palette = colours()
 
     def plain(text: str) -> str:
-        return re.sub(r"var\(--(\w+)(?:,[^)]*)?\)", lambda match: own.get(match[1], "#000000"), text)
+        return re.sub(r"var\(--(\w+)(?:,[^)]*)?\)", lambda match: palette.get(match[1], "#000000"), text)
 
     sheet = plain(templates().get_template("charts.css.j2").render()).replace("inherit", "DejaVu Sans, sans-serif")
     named = (
         svg if "xmlns=" in svg.split(">", 1)[0] else svg.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
     )
     picture = resvg_py.svg_to_bytes(
-        svg_string=plain(named).replace("currentColor", own["ink"]), style_sheet=sheet, zoom=2, background="#ffffff"
+        svg_string=plain(named).replace("currentColor", palette["ink"]), style_sheet=sheet, zoom=2, background="#ffffff"
     )
     return bytes(picture)

@@ -1,4 +1,4 @@
-"""What was done to make a release: the steps, searches that stopped early, the lattices that were searched."""
+"""Sections of a report on how the release was made: steps, searches that stopped early, searched lattices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.parts import grammar
 from celosia.release.report.grids import grid
-from celosia.release.report.texts import meaning
+from celosia.release.report.texts import description
 from celosia.show.formats import number
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def searches(release: Release, w: Mapping[str, Any], language: str) -> list[str]:
-    """A sentence for each search that stopped early: how good its result is, and what would help."""
-    say = functools.partial(number, language=language)
+    """Sentences on the searches that stopped early: how good the result is, and what would help."""
+    text = functools.partial(number, language=language)
     texts = []
     for entry in release.table.history:
         search = entry.get("search")
@@ -25,18 +25,18 @@ def searches(release: Release, w: Mapping[str, Any], language: str) -> list[str]
             continue
         distance = w["search_unknown"]
         if search["gap"] is not None:
-            distance = w["search_gap"].format(bound=say(search["bound"]), gap=say(search["gap"]))
+            distance = w["search_gap"].format(bound=text(search["bound"]), gap=text(search["gap"]))
         helps = "; ".join(w["advice"][name] for name in search["advice"])
-        counts = {"judged": say(search["judged"]), "nodes": say(search["nodes"])}
-        score = say(search["score"]) if isinstance(search["score"], int | float) else "—"
+        counts = {"judged": text(search["judged"]), "nodes": text(search["nodes"])}
+        score = text(search["score"]) if isinstance(search["score"], int | float) else "—"
         texts.append(
             w["search_stopped"].format(step=entry["step"], score=score, distance=distance, helps=helps, **counts)
         )
     return texts
 
 
-def step_told(step: Mapping[str, Any], w: Mapping[str, Any], language: str) -> dict[str, str]:
-    """A step: how it is written, what it does, what it reports, and which attacks read it."""
+def step_facts(step: Mapping[str, Any], w: Mapping[str, Any], language: str) -> dict[str, str]:
+    """Return the texts of a step: its specification, description, evidence, and the attacks that know the method."""
     from celosia.parts import attacks_reading, find
 
     readers = ", ".join(attacks_reading(step["use"]))
@@ -47,31 +47,31 @@ def step_told(step: Mapping[str, Any], w: Mapping[str, Any], language: str) -> d
     return {
         "name": str(step["name"]),
         "written": grammar.show(spec),
-        "meaning": meaning(find("method", step["use"]), w),
+        "meaning": description(find("method", step["use"]), w),
         "found": facts,
         "read": w["read_by"].format(attacks=readers) if readers else w["general_only"],
     }
 
 
-def lattice_told(lattice: Mapping[str, Any], w: Mapping[str, Any], language: str) -> dict[str, Any]:
-    """The explored lattice as a picture, the best alternatives, and the best loss by number of suppressed records."""
+def lattice_facts(lattice: Mapping[str, Any], w: Mapping[str, Any], language: str) -> dict[str, Any]:
+    """Return the picture of an explored lattice, its best alternatives, and the loss by suppressed records."""
     from celosia.search.lattice.diagram import lattice_svg
     from celosia.search.lattice.explanation import alternatives, suppression_curve
 
-    def say(value: Any) -> str:
+    def text(value: object) -> str:
         return number(value, language=language) if isinstance(value, int | float) else "—"
 
     rows = [
         [
             ", ".join(f"{name} {level}" for name, level in zip(lattice["columns"], levels, strict=True)),
-            say(score),
-            say(suppressed),
-            say(classes),
+            text(score),
+            text(suppressed),
+            text(classes),
             w["chosen"] if levels == lattice["best"] else "",
         ]
         for levels, suppressed, classes, score, _ in alternatives(lattice)
     ]
-    curve = [[say(int(point[0])), say(point[1])] for point in suppression_curve(lattice)[:20]]
+    curve = [[text(int(point[0])), text(point[1])] for point in suppression_curve(lattice)[:20]]
     heads = [w["lattice_levels"], w["loss"], w["buys_suppressed"], w["classes"], ""]
     return {
         "svg": lattice_svg(lattice, w["nodes"]),

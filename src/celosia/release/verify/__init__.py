@@ -1,1 +1,1 @@
-"""Whether a release is what its certificate says: claim by claim, from the written file."""
+"""Verification of a release: each claim of its certificate is computed again from the written file."""

@@ -130,9 +130,9 @@ def _owner_facts(release: Release, findings: Iterable[Finding], record: RecordDr
     """Collect the facts that the publisher knows and the file does not show."""
     original, methods = release.original, [s["method"] for s in release.table.secrets if "method" in s]
     changed = set(overwritten_columns(original, methods))
-    drawn = any(method.rows == "new" for method in methods)
+    synthetic = any(method.rows == "new" for method in methods)
     schema = original.schema
-    unchanged = frozenset() if drawn else frozenset(name for name in schema.names if name not in changed)
+    unchanged = frozenset() if synthetic else frozenset(name for name in schema.names if name not in changed)
     compares = any(isinstance(finding.part, ComparesWithInput) for finding in findings)
     columns = [name for name in schema.sensitive if name in unchanged] if compares else []
     inputs = {name: distribution(original, name) for name in columns}

@@ -141,5 +141,5 @@ def confirm(checks: Iterable[Check], claims: set[str], note: str) -> list[Check]
     ]
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return "" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""Compute again what a certificate claims: from the release alone, and with the private record for the rest."""
+"""Compute the claims of a certificate again, from the release alone or also with the private record."""
 
 from __future__ import annotations
 
@@ -318,7 +318,7 @@ def _repeat_run(
         raise DataError(f"there is no original {str(original)!r}: give the file that the release was made of.")
     digest = file_hash(original)
     checks = [Check("SHA-256 of the input", private.input.sha256, digest, digest == private.input.sha256)]
-    policy = Policy.recorded(private, directory)
+    policy = Policy.from_record(private, directory)
     if policy.input.path is not None and not policy.input.path.is_file():
         # the release was moved: its hierarchy files are then expected next to the original
         policy = Policy.parse(private.policy, original.parent)

@@ -12,7 +12,7 @@ from celosia.parts import grammar
 from celosia.release.output.guard import inspect
 from celosia.studio import toml_edit
 from celosia.studio.pages.data.cards import ROLES, apply_cleaning, cards
-from celosia.studio.studio import Page, Sent, Studio
+from celosia.studio.studio import Page, Studio, SubmittedForm
 
 FIRST = 8
 """Records in the preview of the raw data."""
@@ -40,7 +40,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
             kinds=list(Kind),
             readings=list(Missing),
             first=studio.samples.sample(policy).table.polars().head(FIRST),
-            clean=policy.input.cleaning,
+            clean=policy.input.cleaning_options,
             shown=grammar.show,
             written=toml_edit.get(policy.text, ("input",)),
         )
@@ -55,7 +55,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return studio.draw(request, "data", "_guard.html.j2", names=list(table.names), seen=seen)
 
     @router.post("/role")
-    def role(sent: Sent) -> Response:
+    def role(sent: SubmittedForm) -> Response:
         wanted = sent.text("role", "")
         if wanted not in ROLES:
             raise UnknownName.of("role", wanted, ROLES)
@@ -65,25 +65,25 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return studio.redirect("/data")
 
     @router.post("/column")
-    def column(sent: Sent) -> Response:
+    def column(sent: SubmittedForm) -> Response:
         name = _column(studio, sent)
         studio.change(sent, lambda text: _set_column(text, name, sent))
         return studio.redirect("/data", "saved")
 
     @router.post("/rest")
-    def rest(sent: Sent) -> Response:
+    def rest(sent: SubmittedForm) -> Response:
         studio.change(sent, lambda text: toml_edit.set_value(text, ("schema", "rest"), sent.text("rest")))
         return studio.redirect("/data", "saved")
 
     @router.post("/clean")
-    def clean(sent: Sent) -> Response:
+    def clean(sent: SubmittedForm) -> Response:
         policy = project.policy()
         column, key = _column(studio, sent), sent.text("key")
         studio.change(sent, lambda text: apply_cleaning(text, policy, studio.samples, column, key))
         return studio.redirect("/data", "cleaned")
 
     @router.post("/unclean")
-    def unclean(sent: Sent) -> Response:
+    def unclean(sent: SubmittedForm) -> Response:
         studio.change(sent, lambda text: toml_edit.drop(text, ("input", "clean")))
         return studio.redirect("/data", "saved")
 
@@ -109,7 +109,7 @@ def _with_input(text: str, place: str) -> str:
     return toml_edit.set_value(text, ("input", "path"), place)
 
 
-def _column(studio: Studio, sent: Sent) -> str:
+def _column(studio: Studio, sent: SubmittedForm) -> str:
     """Return the column of a form; unknown columns raise."""
     name, names = sent.text("column"), studio.samples.sample().table.names
     if name not in names:
@@ -117,7 +117,7 @@ def _column(studio: Studio, sent: Sent) -> str:
     return name
 
 
-def _set_column(text: str, name: str, sent: Sent) -> str:
+def _set_column(text: str, name: str, sent: SubmittedForm) -> str:
     """Return the policy with the settings of a card: kind, bounds, order, treatment of missing values."""
     text = _set_or_drop(text, "kinds", name, sent.get("kind"))
     missing = sent.get("missing")
