@@ -1,9 +1,8 @@
-"""What can be told about the dependencies without a service; `make lint` runs it.
+"""Check the installed dependencies offline; `make lint` runs it.
 
-Lists of known weaknesses live at services that a build machine may not reach, and a package registry need not have
-them: `pip-audit -r constraints.txt` on a machine with the internet looks them up. Here, offline: an installed package
-is the one that constraints.txt pins, nothing comes from an address or a folder, and all of them fit each other. What is
-installed without a pin is only told: it may not be ours.
+An installed package must have the version that constraints.txt pins, come from a registry, and meet the requirements
+of the others. Packages without a pin are printed: other projects may need them. Known vulnerabilities need the
+internet: `pip-audit -r constraints.txt`.
 """
 
 import importlib.metadata

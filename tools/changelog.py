@@ -16,19 +16,19 @@ COMING = "## Not yet released"
 
 
 def fragments(root: Path = ROOT) -> list[Path]:
-    """The files with one change each."""
+    """Return the files with one change each."""
     return sorted(path for path in (root / "changelog.d").glob("*.md") if path.name != "README.md")
 
 
 def built(root: Path = ROOT, title: str = COMING) -> str:
-    """The whole changelog: the fragments first, then what was released."""
+    """Return the whole changelog: the fragments first, then the released sections."""
     file = root / "CHANGELOG.md"
-    told = file.read_text("utf-8").removeprefix(HEAD).strip() if file.exists() else ""
-    if told.startswith(COMING):
-        _, _, told = told.partition("\n## ")
-        told = f"## {told}" if told else ""
+    released = file.read_text("utf-8").removeprefix(HEAD).strip() if file.exists() else ""
+    if released.startswith(COMING):
+        _, _, released = released.partition("\n## ")
+        released = f"## {released}" if released else ""
     entries = [f"### {path.stem.replace('-', ' ').capitalize()}\n\n{_text(path)}" for path in fragments(root)]
-    blocks = [HEAD.strip(), *([title, *entries] if entries else []), told]
+    blocks = [HEAD.strip(), *([title, *entries] if entries else []), released]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 

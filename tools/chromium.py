@@ -1,4 +1,4 @@
-"""Debian's Chromium, which asks nobody for anything."""
+"""Debian's Chromium, without network requests of its own."""
 
 from playwright.sync_api import Browser, Playwright
 
@@ -12,5 +12,5 @@ FLAGS = [
 
 
 def chromium(play: Playwright) -> Browser:
-    """A browser without a window."""
+    """Launch a headless browser."""
     return play.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=FLAGS)

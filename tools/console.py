@@ -1,9 +1,8 @@
-"""Run the blocks of a page of documentation in order, in one folder, and put what they print where the page shows it.
+"""Run the blocks of a page of documentation in order, in one folder, and insert their output into the page.
 
-A ```console block is run line by line. With `output` after the word console it shows what the commands print, with
-`output=12` the first twelve lines of each, with `output=-1` the last. A ```python block is executed; a ```text output
-block after it shows what it printed. `skip` leaves a block alone: a command that serves until it is stopped, or
-installs something.
+A ```console block is run line by line. With `console output` it shows the output of the commands, with `output=12` the
+first twelve lines of each, with `output=-1` the last. A ```python block is executed; a ```text output block after it
+shows its output. A block with `skip` is not run: a command that serves until it is stopped, or installs something.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ WIDTH = "100"
 
 
 class Wrong(AssertionError):
-    """A block that did not do what the page says."""
+    """A block with another result than the page states."""
 
 
-def refreshed(page: Path, folder: Path) -> str:
-    """The text of a page after its blocks were run in a folder, with what they printed."""
+def run_page(page: Path, folder: Path) -> str:
+    """Return the text of a page with the output of its blocks, which are run in a folder."""
     names: dict[str, Any] = {"__name__": "example"}
     printed = ""
 
@@ -87,10 +86,10 @@ def _command(line: str, page: Path) -> str:
     from celosia.cli.main import run
 
     wanted = 3 if "exit code 3" in comment else 0
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as said:
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
         code = run(words[1:])
     if code != wanted:
-        raise Wrong(f"{page.name}: {line}: exit code {code}\n{said.getvalue()}")
+        raise Wrong(f"{page.name}: {line}: exit code {code}\n{err.getvalue()}")
     return out.getvalue()
 
 

@@ -41,8 +41,8 @@ def source_lines() -> int:
     return sum(len(path.read_text("utf-8").splitlines()) for path in modules())
 
 
-def inherited(base: type[Any]) -> tuple[int, int]:
-    """Public names that a part inherits from its base class: methods and properties, class variables."""
+def count_inherited(base: type[Any]) -> tuple[int, int]:
+    """Count the public names that a part inherits from its base class: methods and properties, class variables."""
     names = [name for name in dir(base) if not name.startswith("_") and name not in dir(BaseModel)]
     methods = sum(callable(getattr(base, name)) or isinstance(getattr(base, name), property) for name in names)
     return methods, len(names) - methods
@@ -107,7 +107,7 @@ def figures() -> dict[str, float | None]:
         **{
             f"{base.__name__.lower()}_{what}": number
             for base in (Part, Model, Method, Risk, Attack, Loss, Mechanism)
-            for what, number in zip(("methods", "class_variables"), inherited(base), strict=True)
+            for what, number in zip(("methods", "class_variables"), count_inherited(base), strict=True)
         },
         **{
             f"{cls.__name__.lower()}_names": sum(not name.startswith("_") for name in dir(cls))

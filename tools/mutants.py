@@ -1,4 +1,4 @@
-"""Where small faults could be: the mutants of a file, a seeded sample of them, and faults that were made by hand."""
+"""Mutants of a source file, a seeded sample of them, and hand-made faults."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Mutant:
         return next((name for name in PACKAGES if inside.startswith(f"{name}/")), inside.split("/")[0])
 
     def lines(self) -> tuple[str, str]:
-        """The whole lines that it changes, before and after."""
+        """Return the whole lines that it changes, before and after."""
         text = (ROOT / self.file).read_bytes()
         first, last = text.rfind(b"\n", 0, self.start) + 1, text.find(b"\n", self.end)
         changed = text[first : self.start] + self.after.encode() + text[self.end : last]
@@ -91,14 +91,14 @@ def mutants(path: Path) -> list[Mutant]:
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
-    """Each place where a fault could be, with the text that would be one."""
-    for child in _inside(node):
+    """Yield each node that can be mutated, with the kind of change and the new text."""
+    for child in _executed_children(node):
         yield from _change(child)
         yield from _changes(child)
 
 
-def _inside(node: ast.AST) -> Iterator[ast.AST]:
-    """What is run of a node: no annotation, no message of an error, no description, nothing for type checkers alone."""
+def _executed_children(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the executed children of a node: no annotations, error messages, descriptions or code for type checkers."""
     if isinstance(node, ast.AnnAssign):
         yield from [node.value] if node.value else []
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -132,7 +132,7 @@ def _change(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
         yield node, "operator", _text(ast.BoolOp(EXCHANGED[type(node.op)](), node.values))
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield node, "not removed", _text(node.operand)
-    elif isinstance(node, ast.Call) and len(node.args) > 1 and _ordered(node):
+    elif isinstance(node, ast.Call) and len(node.args) > 1 and _order_matters(node):
         swapped = [node.args[1], node.args[0], *node.args[2:]]
         yield node, "arguments", _text(ast.Call(node.func, swapped, node.keywords))
     elif isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
@@ -145,7 +145,7 @@ def _is_call(node: ast.AST) -> TypeGuard[ast.Expr]:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
 
 
-def _ordered(node: ast.Call) -> bool:
+def _order_matters(node: ast.Call) -> bool:
     """Whether the order of the first two arguments matters."""
     name = ast.unparse(node.func).rsplit(".")[-1]
     either = name in {"max", "min", "maximum", "minimum", "logical_and", "logical_or", "gcd"}
@@ -169,7 +169,7 @@ def _words(node: ast.BinOp) -> bool:
 
 
 def sample(number: int, seed: int, packages: list[str]) -> list[Mutant]:
-    """The same number of mutants of each package; a file counts by its places."""
+    """Draw the same number of mutants from each package, uniformly over its places."""
     chosen = []
     for i, package in enumerate(packages):
         files = [f for f in sorted((ROOT / "src/celosia" / package).rglob("*.py")) if f.name not in DRAWN]
@@ -180,7 +180,7 @@ def sample(number: int, seed: int, packages: list[str]) -> list[Mutant]:
 
 
 def by_hand(path: Path) -> list[Mutant]:
-    """The faults of a file of such: a text of a source file, what stands there instead, the tests that must fail."""
+    """Read the faults in a file: a text of a source file, its replacement, and the tests that must fail."""
     found = []
     for entry in tomllib.loads(path.read_text(encoding="utf-8"))["fault"]:
         whole = (ROOT / entry["file"]).read_bytes()
@@ -194,7 +194,7 @@ def by_hand(path: Path) -> list[Mutant]:
     return found
 
 
-def set_aside(path: Path) -> dict[tuple[str, str, str], str]:
-    """Mutants that change nothing that could be seen, with the reason: by file and whole lines before and after."""
+def equivalent_mutants(path: Path) -> dict[tuple[str, str, str], str]:
+    """Read the mutants without observable effect, with the reason, by file and whole lines before and after."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
     return {(entry["file"], entry["before"], entry["after"]): entry["because"] for entry in entries}

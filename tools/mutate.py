@@ -1,4 +1,4 @@
-"""How many small faults the tests catch: a seeded sample of mutants over the packages that promises rest on.
+"""Measure how many small faults the tests catch, on a seeded sample of mutants of the packages behind the promises.
 
     python tools/reached.py --out build/reached
     python tools/mutate.py --reached build/reached --number 300 --seed 1 --out build/mutants.json
@@ -8,10 +8,9 @@ The last line tries the hand-made faults, each with the tests that must catch it
 
 Each mutant is one change of one file (a comparison turned round, a constant moved by one, an operator exchanged, a
 ``not`` removed, two arguments exchanged, a result replaced, a statement dropped) in a copy of the project. The tests
-that are related to the file by name run on it, narrowest first, and stop at the first failure; where it is known which
-tests reach the line, those alone, and after them all others that do. Mutants that change nothing that could be seen are
-set aside, each with its reason, in ``tools/equivalent.toml``. What was tried already is not tried again. Nothing
-outside the copy is written.
+related to the file by name run on it, narrowest first, and stop at the first failure; if the coverage is known, only
+tests that cover the line, first these and then all others. Mutants without observable effect are excluded,
+each with its reason, in ``tools/equivalent.toml``. Results of earlier runs are kept. Only the copy is written to.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from mutants import Mutant, by_hand, sample, set_aside
-from reached import OPTIONS, PACKAGES, ROOT, Reached, loaded, on_spark
+from mutants import Mutant, by_hand, equivalent_mutants, sample
+from reached import OPTIONS, PACKAGES, ROOT, Reached, load_dependencies, on_spark
 
 KINDS = {"models": "model", "methods": "method", "risk": "risk", "loss": "loss", "mechanisms": "mechanism"}
 COPIED = (
@@ -53,7 +52,7 @@ COPIED = (
     "changelog.d",
 )
 KEPT = "tests/parts/test_kept.py"
-"""What parts say of their parameters: it asks the classes, and reaches no line of their modules."""
+"""Tests of declared parameters: they inspect the classes, and cover no line of their modules."""
 MOST_FILES = 2
 """Related test files that run on a mutant, besides the doctests of its module and those of every part."""
 
@@ -65,40 +64,39 @@ def test_files() -> dict[Path, str]:
 
 
 @functools.cache
-def related(file: str) -> tuple[str, ...]:
-    """The tests of a module by name: its doctests, its mirror, then the files that speak of it most."""
+def related_tests(file: str) -> tuple[str, ...]:
+    """Return the tests of a module by name: its doctests, its mirror, then the files that mention it most."""
     path = ROOT / file
     names = {path.stem, path.stem.replace("_", "-")} - {"__init__"}
     tree = ast.parse(path.read_text(encoding="utf-8"))
     defined = (ast.ClassDef, ast.FunctionDef)
     names |= {node.name for node in tree.body if isinstance(node, defined) and not node.name.startswith("_")}
-    spoken = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, sorted(names))) + r")(?![\w-])")
-    room = Path(file).relative_to("src/celosia").parent
+    mentions = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, sorted(names))) + r")(?![\w-])")
+    package = Path(file).relative_to("src/celosia").parent
     scores: Counter[str] = Counter()
     for test, text in test_files().items():
         place = test.relative_to(ROOT / "tests")
-        distinct = len(set(spoken.findall(text)))
-        shared = sum(a == b for a, b in zip(place.parent.parts, room.parts, strict=False))
+        distinct = len(set(mentions.findall(text)))
+        shared = sum(a == b for a, b in zip(place.parent.parts, package.parts, strict=False))
         own = test.stem == f"test_{path.stem}"
-        if own or distinct or place.parent == room:
+        if own or distinct or place.parent == package:
             scores[str(test.relative_to(ROOT))] = 100 * own + 10 * shared + distinct
     chosen = [name for name, _ in sorted(scores.items(), key=lambda entry: (-entry[1], entry[0]))]
     chosen = [name for name in chosen if "/browser" not in name and "/studio/" not in name][:MOST_FILES]
-    kind = KINDS.get(room.parts[0])
-    every = f"tests/test_every_{'attack' if 'attacks' in room.parts else kind}.py"
+    kind = KINDS.get(package.parts[0])
+    every = f"tests/test_every_{'attack' if 'attacks' in package.parts else kind}.py"
     more = [every] if kind and every not in chosen and (ROOT / every).is_file() else []
     return (file, *chosen, *more)
 
 
-def reaching(mutant: Mutant, reached: Reached, most: float) -> tuple[str, ...]:
-    """The tests that come by a mutant: those of the related files, then all others, the quick ones first.
+def covering_tests(mutant: Mutant, reached: Reached, most: float) -> tuple[str, ...]:
+    """Return the tests that cover a mutant: those of the related files, then all others, the quick ones first.
 
-    Neither circle takes more than ``most`` seconds without the mutant.
-
-    What is done on import (a default, a constant) concerns all tests that use the module; what nothing reaches may be
-    done in a process that a test of the related files starts.
+    Neither group takes more than ``most`` seconds without the mutant. Code that runs on import (a default, a constant)
+    is covered by all tests that use the module; a line that no test covers may run in a process that a test of the
+    related files starts.
     """
-    near = (*related(mutant.file)[1:], KEPT)  # the doctests of the module itself always run
+    near = (*related_tests(mutant.file)[1:], KEPT)  # the doctests of the module itself always run
     lines = reached.lines.get(mutant.file, {})
     span = range(mutant.line, mutant.line + mutant.before.count("\n") + 1)
     by = set().union(*(lines.get(line, set()) for line in span)) or lines.get(_statement(mutant), set())
@@ -112,9 +110,9 @@ def reaching(mutant: Mutant, reached: Reached, most: float) -> tuple[str, ...]:
         name = Path(mutant.file).stem.replace("_", "-")
         found |= {test for test in kept if test.endswith(f" {name}]")} or kept  # all, where a file has several parts
     quick = sorted(found, key=lambda test: (reached.seconds[test], test))
-    inner = _within(most, [test for test in quick if test.split("::")[0] in near], reached)
+    inner = _fitting(most, [test for test in quick if test.split("::")[0] in near], reached)
     inner.sort(key=lambda test: near.index(test.split("::")[0]))
-    outer = _within(most, [test for test in quick if test.split("::")[0] not in near], reached)
+    outer = _fitting(most, [test for test in quick if test.split("::")[0] not in near], reached)
     known = {test.split("::")[0] for test in reached.seconds}
     stem = Path(mutant.file).stem
     named = [
@@ -125,13 +123,13 @@ def reaching(mutant: Mutant, reached: Reached, most: float) -> tuple[str, ...]:
     return (mutant.file, *inner, *outer, *named)
 
 
-def _within(most: float, tests: list[str], reached: Reached) -> list[str]:
+def _fitting(most: float, tests: list[str], reached: Reached) -> list[str]:
     spent = itertools.accumulate(reached.seconds[test] for test in tests)
     return [test for test, seconds in zip(tests, spent, strict=True) if seconds < most]
 
 
 def _statement(mutant: Mutant) -> int:
-    """The first line of the innermost statement around a mutant: a line inside an expression may not be seen apart."""
+    """Return the first line of the innermost statement around a mutant, to which coverage assigns its lines."""
     tree = ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))
     around = [
         n.lineno for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= mutant.line <= (n.end_lineno or 0)
@@ -140,14 +138,14 @@ def _statement(mutant: Mutant) -> int:
 
 
 def _on_import(mutant: Mutant) -> bool:
-    """Whether a mutant is in no body of a function."""
+    """Return whether a mutant is outside of all functions."""
     tree = ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))
     functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
     return not any(n.body[0].lineno <= mutant.line <= (n.end_lineno or 0) for n in functions)
 
 
-def copied(place: Path) -> Path:
-    """A copy of the project, with its compiled kernels."""
+def copy_project(place: Path) -> Path:
+    """Copy the project, with its compiled kernels."""
     place.mkdir()
     for name in COPIED:
         source = ROOT / name
@@ -165,13 +163,13 @@ def outcome(mutant: Mutant, place: Path, usual: dict[str, float], when: int) -> 
     target.write_bytes(whole[: mutant.start] + mutant.after.encode() + whole[mutant.end :])
     os.utime(target, (when, when))  # a time of its own: what Python compiled of another mutant is not taken for it
     chosen = Chosen(mutant.tests, usual, place / "failed.txt")
-    child = multiprocessing.get_context("fork").Process(target=_tested, args=(place, mutant.tests, chosen))
+    child = multiprocessing.get_context("fork").Process(target=_run_tests, args=(place, mutant.tests, chosen))
     try:
         child.start()
         child.join(900)
         if child.exitcode in (None, -signal.SIGPROF, -signal.SIGALRM):
             return "overdue"
-        return f"caught {chosen.told.read_text()}" if child.exitcode else "survived"
+        return f"caught {chosen.failure.read_text()}" if child.exitcode else "survived"
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid or 0, signal.SIGKILL)  # with all that the tests have started
@@ -182,14 +180,14 @@ def outcome(mutant: Mutant, place: Path, usual: dict[str, float], when: int) -> 
 
 
 class Chosen:
-    """A plugin of pytest: only the chosen tests, in their order; says which failed, and ends what does not end."""
+    """Plugin of pytest that runs the chosen tests in their order, records a failure, and stops tests that hang."""
 
-    def __init__(self, tests: tuple[str, ...], usual: dict[str, float], told: Path) -> None:
+    def __init__(self, tests: tuple[str, ...], usual: dict[str, float], failure: Path) -> None:
         self.order = {test: i for i, test in reversed(list(enumerate(tests)))}
         self.patterns = {test: i for test, i in self.order.items() if "*" in test}
         self.usual = usual
-        self.told = told
-        told.write_text("")
+        self.failure = failure
+        failure.write_text("")
 
     def _place(self, item: pytest.Item) -> int | None:
         fitting = (i for pattern, i in self.patterns.items() if fnmatch.fnmatch(item.nodeid, pattern))
@@ -203,18 +201,18 @@ class Chosen:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        """Neither signal has a handler: the process ends, also out of compiled code."""
+        """Set time limits; without a handler the signals end the process, even in compiled code."""
         usual = self.usual.get(item.nodeid, 2.0 if self.usual else 30.0)  # what was not timed is a doctest or new
         signal.setitimer(signal.ITIMER_PROF, 10 + 10 * usual)
         signal.setitimer(signal.ITIMER_REAL, 300 + 20 * usual)  # for what waits instead of working
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            self.told.write_text(report.nodeid)
+            self.failure.write_text(report.nodeid)
 
 
-def _tested(place: Path, tests: tuple[str, ...], plugin: Chosen) -> None:
-    """Run tests of a copy. What Celosia stands on is loaded already; Celosia itself is not."""
+def _run_tests(place: Path, tests: tuple[str, ...], plugin: Chosen) -> None:
+    """Run tests of a copy, in a process that has imported the dependencies of Celosia but not Celosia."""
     os.setsid()
     os.chdir(place)
     os.environ["PYTHONPATH"] = str(place / "src")  # for the processes that tests start
@@ -249,21 +247,23 @@ def main() -> int:
     if given.only:
         chosen = [mutant for mutant in chosen if given.only in mutant.change]
     reached = Reached(given.reached) if given.reached else None
-    aside = set_aside(ROOT / "tools/equivalent.toml")
+    equivalent = equivalent_mutants(ROOT / "tools/equivalent.toml")
     given.out.parent.mkdir(parents=True, exist_ok=True)
     done: dict[str, dict[str, str | float]] = json.loads(given.out.read_text()) if given.out.exists() else {}
     with tempfile.TemporaryDirectory(prefix="mutants-") as temporary:
         if (ROOT.parent / "shared").is_dir():  # the reference files
             (Path(temporary) / "shared").symlink_to(ROOT.parent / "shared")
-        place = copied(Path(temporary) / "copy")
-        loaded()
+        place = copy_project(Path(temporary) / "copy")
+        load_dependencies()
         for number, mutant in enumerate(chosen):
             before = done.get(str(mutant), {}).get("outcome")
-            reason = aside.get((mutant.file, *mutant.lines()))
+            reason = equivalent.get((mutant.file, *mutant.lines()))
             if reason:
                 done[str(mutant)] = {"outcome": "set aside", "because": reason}
             elif before is None or (given.again and before == "survived"):
-                tests = mutant.tests or (reaching(mutant, reached, given.most) if reached else related(mutant.file))
+                tests = mutant.tests or (
+                    covering_tests(mutant, reached, given.most) if reached else related_tests(mutant.file)
+                )
                 mutant = replace(mutant, tests=(*given.also, *tests))
                 start = _spent()
                 what = outcome(mutant, place, reached.seconds if reached else {}, 10**9 + number)
@@ -279,7 +279,7 @@ def main() -> int:
 
 
 def _spent() -> float:
-    """Seconds of work of all that was started and has ended."""
+    """Return the processor seconds of all child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

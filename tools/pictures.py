@@ -70,9 +70,9 @@ def report(folder: Path) -> None:
 
 def risk_map(folder: Path) -> None:
     """The map of risk and utility of the researcher's tutorial: the page that its own commands write."""
-    from console import refreshed
+    from console import run_page
 
-    refreshed(ROOT / "docs" / "tutorials" / "researcher.md", folder)
+    run_page(ROOT / "docs" / "tutorials" / "researcher.md", folder)
     _page(folder / "map.html", "map.png", "main > p.soft")
 
 

@@ -1,10 +1,10 @@
-"""Which tests reach which lines, and how much of the packages they reach at all.
+"""Record the lines that each test covers, and print the coverage of the packages.
 
     python tools/reached.py --out build/reached
 
-Each group of tests runs once, in a process of its own, under coverage; a group that has its file in the folder is not
-run again. ``tools/mutate.py --reached build/reached`` then tries a fault only on the tests that come by it. The kernels
-run as plain Python, since what is compiled is not seen. Neither is what a test does in a process that it starts.
+Each group of tests runs once, in its own process, under coverage; a group that has its file in the folder is not run
+again. ``tools/mutate.py --reached build/reached`` then runs only the tests that cover a mutant. The kernels run as
+plain Python, because compiled code is not measured. Processes that a test starts are not measured either.
 """
 
 from __future__ import annotations
@@ -21,16 +21,19 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from coverage import Coverage
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("models", "methods", "risk", "loss", "kernels/budget", "gateway", "release")
 KERNELS = "kernels"
 EVERY = ("model", "method", "risk", "attack", "loss", "mechanism", "part_and_persons", "part_and_memory")
 WIDER = ("faults", "cli", "mechanisms", "parts", "frontier")
-"""Rooms of tests that use the packages: the verbs, and faults that were mended."""
+"""Packages of tests that use the others: the commands, and fixed bugs."""
 APART = frozenset({"browser", "watch", "spark"})
 """Fixtures whose start takes longer than most tests."""
 HEAVY = ("hypothesis", "numpy", "polars", "narwhals", "numba", "scipy.stats", "scipy.optimize", "pydantic")
@@ -40,26 +43,26 @@ OPTIONS += ("-W", "ignore::pytest.PytestWarning")
 
 
 def groups() -> dict[str, list[str]]:
-    """Tests that run together: those of a package, its doctests, those of every part, those of the verbs."""
-    rooms = [*PACKAGES, KERNELS, *WIDER]
-    found = {name.replace("/", "-"): [f"tests/{name}"] for name in rooms if (ROOT / "tests" / name).is_dir()}
-    found |= {f"every-{name}": [f"tests/test_every_{name}.py"] for name in EVERY}
-    return found | {"doctests": [f"src/celosia/{name}" for name in PACKAGES]}
+    """Return the groups of tests by name: of each package, of every part of a kind, of the commands, and doctests."""
+    packages = [*PACKAGES, KERNELS, *WIDER]
+    paths = {name.replace("/", "-"): [f"tests/{name}"] for name in packages if (ROOT / "tests" / name).is_dir()}
+    paths |= {f"every-{name}": [f"tests/test_every_{name}.py"] for name in EVERY}
+    return paths | {"doctests": [f"src/celosia/{name}" for name in PACKAGES]}
 
 
 def on_spark(item: pytest.Item) -> bool:
-    """Whether a test needs Spark: all that do run on one worker."""
+    """Return whether a test needs Spark."""
     return any("spark" in mark.args for mark in item.iter_markers("xdist_group"))
 
 
 class TooLong(BaseException):
-    """A test works longer than wanted; no part of it may take this for a failure of its own."""
+    """Time limit of a test; not an ``Exception``, so that the test cannot handle it."""
 
 
 class Watch:
-    """A plugin of pytest: what each test reaches, how long it takes, whether it passes in time."""
+    """Plugin of pytest that records the lines, the time and the result of each test."""
 
-    def __init__(self, coverage: Any, longest: float) -> None:
+    def __init__(self, coverage: Coverage, longest: float) -> None:
         self.coverage = coverage
         self.longest = longest
         self.seconds: dict[str, float] = {}
@@ -85,19 +88,19 @@ class Watch:
             self.failed.add(report.nodeid)
 
 
-def loaded() -> None:
-    """Load what Celosia stands on, once for all processes that are forked from this one."""
+def load_dependencies() -> None:
+    """Import the dependencies of Celosia, once for all processes that are forked from this one."""
     for name in HEAVY:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
 
 
-def _too_long(*_: Any) -> None:
+def _too_long(*_: object) -> None:
     raise TooLong
 
 
-def watched(name: str, paths: list[str], out: Path, longest: float) -> None:
-    """Run a group and write down what each of its tests reaches."""
+def run_group(name: str, paths: list[str], out: Path, longest: float) -> None:
+    """Run a group of tests and write the lines that each test covers."""
     from coverage import Coverage
 
     os.chdir(ROOT)
@@ -126,23 +129,22 @@ def watched(name: str, paths: list[str], out: Path, longest: float) -> None:
 
 
 class Reached:
-    """What all groups reached."""
+    """Coverage of all groups of tests."""
 
     def __init__(self, folder: Path) -> None:
         self.seconds: dict[str, float] = {}
         self.lines: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
-        """By file and line the tests that reach it; the empty name stands for what is done on import, or by a test that
-        failed or was broken off."""
+        """Tests that cover a line, by file and line; the empty name stands for the import and for failed tests."""
         for path in sorted(folder.glob("*.json")):
-            told = json.loads(path.read_text())
-            passed = {str(i): test for i, (test, _, well) in enumerate(told["tests"]) if well} | {"": ""}
-            self.seconds |= {test: seconds for test, seconds, _ in told["tests"]}
-            for file, lines in told["lines"].items():
+            group = json.loads(path.read_text())
+            passed = {str(i): test for i, (test, _, ok) in enumerate(group["tests"]) if ok} | {"": ""}
+            self.seconds |= {test: seconds for test, seconds, _ in group["tests"]}
+            for file, lines in group["lines"].items():
                 for line, tests in lines.items():
                     self.lines[file][int(line)] |= {passed.get(test, "") for test in tests}
 
-    def shares(self, *, told: bool = False) -> dict[str, tuple[int, int]]:
-        """Of each package the lines that tests reach, and all lines; those that none reaches are told if wanted."""
+    def shares(self, *, verbose: bool = False) -> dict[str, tuple[int, int]]:
+        """Return the covered and all lines of each package; ``verbose`` prints the lines that are not covered."""
         from coverage import Coverage
         from coverage.parser import PythonParser
 
@@ -157,7 +159,7 @@ class Reached:
                 missing = parser.statements - parser.translate_lines(n for n, by in self.lines[file].items() if by)
                 counts[0] += len(parser.statements) - len(missing)
                 counts[1] += len(parser.statements)
-                if missing and told:
+                if missing and verbose:
                     print(f"{file}: {len(missing)} of {len(parser.statements)}: {sorted(missing)}")
             found[package] = (counts[0], counts[1])
         return found
@@ -166,20 +168,20 @@ class Reached:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "build/reached")
-    parser.add_argument("--only", nargs="+", help="groups to run; all when not told")
-    parser.add_argument("--longest", type=float, default=0.0, help="seconds of work after which a test is broken off")
+    parser.add_argument("--only", nargs="+", help="groups to run; all by default")
+    parser.add_argument("--longest", type=float, default=0.0, help="processor seconds after which a test is stopped")
     given = parser.parse_args()
     out = given.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    loaded()
+    load_dependencies()
     for name, paths in groups().items():
         if (given.only and name not in given.only) or (out / f"{name}.json").exists():
             continue
-        given_to = (name, paths, out / f"{name}.json", given.longest)
-        child = multiprocessing.get_context("fork").Process(target=watched, args=given_to)
+        arguments = (name, paths, out / f"{name}.json", given.longest)
+        child = multiprocessing.get_context("fork").Process(target=run_group, args=arguments)
         child.start()
         child.join()
-    for package, (reached, whole) in Reached(out).shares(told=True).items():
+    for package, (reached, whole) in Reached(out).shares(verbose=True).items():
         print(f"{package:20} {reached:5} of {whole:5} lines, {reached / whole:6.1%}")
 
 

@@ -5,13 +5,13 @@ from celosia.release.report.texts import HOME
 from celosia.show.look import LANGUAGES, texts
 
 NAMED = ("model", "risk", "attack", "loss")
-TOLD = (*NAMED, "method", "mechanism")
+DESCRIBED = (*NAMED, "method", "mechanism")
 
 
-def missing() -> list[str]:
-    """What lacks, as ``file: kind name``."""
+def missing_translations() -> list[str]:
+    """Return the missing translations, as ``file: kind name``."""
     wanted = [(f"names.{language}", NAMED) for language in LANGUAGES]
-    wanted += [(f"parts.{language}", TOLD) for language in LANGUAGES if language != "en"]
+    wanted += [(f"parts.{language}", DESCRIBED) for language in LANGUAGES if language != "en"]
     return [
         f"{file}.toml: {kind} {name}"
         for file, kinds in wanted
@@ -22,4 +22,4 @@ def missing() -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(missing()) or "every part is translated")
+    print("\n".join(missing_translations()) or "every part is translated")

@@ -19,8 +19,8 @@ sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "tools")]
 import build
 import catalogue
 import changelog
-from console import refreshed
-from outputs import FROM_NOTHING, compared
+from console import run_page
+from outputs import FROM_NOTHING, insert_tables
 from pictures import ASSETS, KEPT, digest, stale
 
 PAGES = [
@@ -50,13 +50,13 @@ def written() -> dict[str, str]:
 def test_the_examples_of_a_page_run(page, example, tmp_path):
     place = tmp_path / "work"
     shutil.copytree(example, place)
-    refreshed(page, place)
+    run_page(page, place)
 
 
 @pytest.mark.parametrize("page", FROM_NOTHING, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_runs_from_an_empty_folder_and_shows_what_is_printed(page, tmp_path):
     """Stale? `make outputs` writes what is printed now."""
-    assert compared(refreshed(page, tmp_path)) == page.read_text("utf-8")
+    assert insert_tables(run_page(page, tmp_path)) == page.read_text("utf-8")
 
 
 def test_every_command_and_part_has_a_page(written):

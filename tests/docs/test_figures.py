@@ -25,7 +25,7 @@ def test_the_inherited_names_of_a_part_by_hand():
 
         def _hidden(self) -> None: ...
 
-    assert figures.inherited(Small) == (2, 1)
+    assert figures.count_inherited(Small) == (2, 1)
 
 
 def test_a_figure_above_its_ceiling_is_named_and_one_that_was_skipped_is_not():
