@@ -13,7 +13,7 @@ from celosia.consent.publication.edition import FEWEST
 from celosia.consent.site.overview import Overview
 from celosia.consent.site.pages import words
 from celosia.consent.site.signin import ADMIN, issue
-from celosia.consent.site.web import ALL_STRANGERS, ONE_STRANGER, create
+from celosia.consent.site.web import MAX_ANONYMOUS, MAX_ANONYMOUS_PER_ADDRESS, create
 from celosia.errors import DataError
 
 testclient = pytest.importorskip("starlette.testclient")
@@ -118,12 +118,12 @@ def test_strangers_are_slowed_down_each_and_together(site, store, monkeypatch):
     now = [1000.0]  # by a clock of its own: a slow machine would give tokens back meanwhile
     monkeypatch.setattr("celosia.web.limits.time", SimpleNamespace(monotonic=lambda: now[0]))
     one = visitor(site)
-    answered = [send(one).status_code for _ in range(ONE_STRANGER + 5)]
-    assert answered == [303] * ONE_STRANGER + [429] * 5
+    answered = [send(one).status_code for _ in range(MAX_ANONYMOUS_PER_ADDRESS + 5)]
+    assert answered == [303] * MAX_ANONYMOUS_PER_ADDRESS + [429] * 5
     assert words("en")["refused_often"] in send(one).text
-    others = [send(visitor(site, address=f"10.0.2.{i}")).status_code for i in range(ALL_STRANGERS)]
-    assert others.count(429) >= ONE_STRANGER
-    assert others[: ALL_STRANGERS // 2].count(429) == 0
+    others = [send(visitor(site, address=f"10.0.2.{i}")).status_code for i in range(MAX_ANONYMOUS)]
+    assert others.count(429) >= MAX_ANONYMOUS_PER_ADDRESS
+    assert others[: MAX_ANONYMOUS // 2].count(429) == 0
     assert send(visitor(site, store, "B1", address="10.0.0.1")).status_code == 303, "who is signed in is not slowed"
     now[0] += 60
     assert send(one).status_code == 303, "a minute later they may again"

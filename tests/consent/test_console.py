@@ -9,7 +9,7 @@ import re
 import polars as pl
 import pytest
 
-from celosia.consent.publication.asked import requests
+from celosia.consent.publication.stored_requests import requests
 from celosia.consent.rules.exchange import load
 from celosia.consent.rules.rules import read_toml
 from celosia.consent.site.pages import words

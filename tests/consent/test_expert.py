@@ -113,7 +113,7 @@ def test_the_names_of_stored_answers_never_move():
         "trust:0": "Amigos y familia",
         "trust:4": "Redes sociales (p. ej. Facebook)",
     }
-    assert {key: questions()[key].said("es") for key in held} == held
+    assert {key: questions()[key].sentence("es") for key in held} == held
 
 
 def test_answers_are_tabulated_by_group(tmp_path):

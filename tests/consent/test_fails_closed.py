@@ -98,7 +98,7 @@ def test_a_catalogue_that_orphans_choices_is_refused_until_they_are_mapped(store
     with pytest.raises(DataError, match="still has the inference 'residence'"):
         store.rename("residence", "grant", catalogue.ids())
     assert store.rename("residence", "home", renamed.ids()) == 3
-    assert store.blocking(["home", "residence"]) == {"home": ["B00001", "B00002", "B00003"], "residence": []}
+    assert store.blocking_owners(["home", "residence"]) == {"home": ["B00001", "B00002", "B00003"], "residence": []}
     made = publish(request_of(students), database, renamed, store, seed=1)
     assert made.marks.owners("home") == 3, "a block under either name stays a block"
     assert store.trail()[1]["detail"] == "residence is home: 3 choices"

@@ -31,12 +31,12 @@ def where(request, tmp_path):
 
 @pytest.fixture
 def store(where):
-    with opened(where, PATIENCE) as preferences:
+    with open_store(where, PATIENCE) as preferences:
         yield preferences
 
 
 @contextmanager
-def opened(where, patience):
+def open_store(where, patience):
     Preferences.create(where).close()
     with closing(Preferences(where, patience=patience)) as preferences:
         preferences.add_owners(["B00001", "B00002"])
@@ -81,7 +81,7 @@ def visiting(site, store, owner="B00001"):
 
 
 def test_a_lock_delays_the_request_concerned_and_no_other(where, catalogue, serve, monkeypatch):
-    with opened(where, LONG) as store:
+    with open_store(where, LONG) as store:
         site, saving = serve(create(catalogue, store)), told(store, "choose", monkeypatch)
         answers = []
         with visiting(site, store) as (client, form):
@@ -111,8 +111,8 @@ def test_who_waits_for_a_lock_is_refused_after_a_while(where, store, catalogue, 
 
 
 def test_many_who_wait_do_not_take_the_place_of_all_others(where, catalogue, serve, monkeypatch):
-    with opened(where, LONG) as store:
-        site, answering = serve(create(catalogue, store)), told(store, "writing", monkeypatch)
+    with open_store(where, LONG) as store:
+        site, answering = serve(create(catalogue, store)), told(store, "transaction", monkeypatch)
         found = []
 
         def send():

@@ -10,7 +10,7 @@ import polars as pl
 from celosia.consent.owners.questionnaire import answer, questions
 from celosia.consent.publication.edition import FEWEST
 from celosia.consent.rules.rules import read_toml
-from celosia.consent.site.overview import Overview, counted
+from celosia.consent.site.overview import Overview, count_range
 from celosia.consent.site.pages import words
 
 
@@ -80,12 +80,12 @@ def test_counts_cannot_be_worked_out_from_each_other():
         for allow in range(most - block):
             for rest in range(most - block - allow):
                 seen = (block, allow, rest, block + allow, block + allow + rest)
-                possible[tuple(map(counted, seen))].add(seen)
-    cut = counted(most)
+                possible[tuple(map(count_range, seen))].add(seen)
+    cut = count_range(most)
     for shown, all_of in possible.items():
         if shown[-1] != cut:  # the last range is not whole
             assert all(len({one[i] for one in all_of}) > 1 for i in range(5)), shown
-    assert {counted(n) for n in range(FEWEST)} == {"< 5"}
+    assert {count_range(n) for n in range(FEWEST)} == {"< 5"}
 
 
 def test_the_trail_in_words_and_without_small_counts(store, students):
@@ -122,7 +122,7 @@ def test_answers_by_group_without_small_groups(store, students):
     rows = {row[0]: row[1:] for row in cells(page)}
     assert rows["Geográfica: Provincia"] == ["1.0"]
     assert rows["Calificaciones: Siglas de cursos"] == ["oculto"]
-    assert rows[questions()["trust:2"].said("es")] == ["1.5"]
+    assert rows[questions()["trust:2"].sentence("es")] == ["1.5"]
     assert "small" not in page
     assert "<dd>5–9</dd>" in page
     drawn = re.search(r"<svg.*</svg>", page, flags=re.DOTALL).group()

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from celosia.consent.owners.tables import tables
-from celosia.consent.protection.marking import mark, resolved
+from celosia.consent.protection.marks import mark, row_owners
 from celosia.consent.protection.protection import Design
 from celosia.consent.publication.request import OWNER, Request, publish, with_owner, write
-from celosia.consent.rules.matching import Activations, active, matches
+from celosia.consent.rules.matches import Activations, active, matches
 from celosia.consent.sql.lineage import elements
 from celosia.errors import DataError, InputError, OutputError, RequirementError, SchemaError, UnknownName
 
@@ -198,8 +198,8 @@ def test_values_are_looked_at_only_when_a_rule_asks(students, catalogue, store, 
     from celosia.consent.publication import request as module
 
     looked = []
-    real = module.looked_at
-    monkeypatch.setattr(module, "looked_at", lambda *a: looked.append(1) or real(*a))
+    real = module.find_values
+    monkeypatch.setattr(module, "find_values", lambda *a: looked.append(1) or real(*a))
     frame = students.frames()
     result = frame["personal"].rename({"card": OWNER})
     store.choose("B00003", {"grant": True}, ["grant"])
@@ -232,12 +232,12 @@ def _result(students):
 def test_owners_by_another_key(students, store):
     frame = pl.DataFrame({"national_id": ["1-0001", "1-0002", "9-9999"]})
     store.add_owners(["B00001", "B00002"], {"national_id": {"1-0001": "B00001", "1-0002": "B00002"}})
-    assert resolved(frame, "national_id", store, "national_id").to_list() == ["B00001", "B00002", None]
+    assert row_owners(frame, "national_id", store, "national_id").to_list() == ["B00001", "B00002", None]
     with pytest.raises(DataError, match="no owner has a key"):
-        resolved(frame, "national_id", store, "card")
+        row_owners(frame, "national_id", store, "card")
     with pytest.raises(SchemaError, match="no owner column"):
-        resolved(frame, "card", store)
-    assert resolved(pl.DataFrame({"id": [1.0, 2.0]}), "id", store).to_list() == ["1", "2"]
+        row_owners(frame, "card", store)
+    assert row_owners(pl.DataFrame({"id": [1.0, 2.0]}), "id", store).to_list() == ["1", "2"]
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.consent.rules.exchange import load, read_xml, write_thesis_xml, write_xml
-from celosia.consent.rules.matching import Activations, active, marked_columns, match, matches
+from celosia.consent.rules.matches import Activations, active, marked_columns, match, matches
 from celosia.consent.rules.rules import (
     Catalogue,
     Inference,
     Rule,
     Value,
     catalogue_of,
-    derived,
+    derive_rule,
     read_toml,
     write_toml,
 )
@@ -49,7 +49,7 @@ def test_the_origin_of_a_result_column(thesis):
 
 
 def test_the_timetable_query_is_a_rule(thesis):
-    rule = derived(thesis.TIMETABLE_QUERY, "oracle")
+    rule = derive_rule(thesis.TIMETABLE_QUERY, "oracle")
     assert set(rule.tables) == {"ma_matricula", "ho_horarios", "ma_condicion_curso"}
     assert set(rule.tables["ho_horarios"]) == {
         *("anno", "periodo", "recinto", "sigla", "grupo", "dia", "hora_inicio", "hora_fin", "edificio", "aula")
@@ -238,7 +238,7 @@ def test_an_unknown_inference_has_a_hint():
 def test_merging_keeps_each_element_once():
     one = Rule(tables={"T": ["A", "b"]}, values=[Value(field="x", literal=1)])
     other = Rule(tables={"t": ["a", "c"], "u": ["d"]}, values=[Value(field="x", literal="1")])
-    merged = one.merged(other)
+    merged = one.union(other)
     assert merged.tables == {"T": ("A", "b", "c"), "u": ("d",)}
     assert len(merged.values) == 1
 

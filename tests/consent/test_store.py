@@ -73,7 +73,7 @@ def test_many_choices_at_once(store):
     )
     assert store.load(frame, ["residence"]) == 3000
     assert store.load(frame, ["residence"]) == 3000  # again: replaced, not doubled
-    assert len(store.blocking(["residence"])["residence"]) == 2000
+    assert len(store.blocking_owners(["residence"])["residence"]) == 2000
     assert store.count() == 3000
     with pytest.raises(DataError, match="columns owner, inference and block"):
         store.load(pl.DataFrame({"owner": ["x"]}), ["residence"])
@@ -119,4 +119,4 @@ def test_a_choice_of_an_unknown_inference_is_refused(store):
     ):
         store.choose("A1", {"residenc": True, "timetable": True}, ["residence", "timetable"])
     assert not store.has("A1")
-    assert store.blocked() == []
+    assert store.blocked_inferences() == []

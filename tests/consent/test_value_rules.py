@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from celosia.consent.owners.store import Preferences
-from celosia.consent.protection.marking import looked_at
+from celosia.consent.protection.marks import find_values
 from celosia.consent.protection.protection import Design
 from celosia.consent.publication.request import Request, analyse, publish
 from celosia.consent.rules.rules import read_toml
@@ -125,5 +125,7 @@ def test_a_truth_value_fires(literal):
         f'[[inference.rule]]\ntables = {{}}\nvalues = [{{field = "hiv", literal = {literal}, scope = "data"}}]\n'
     )
     query, matches = analyse("SELECT card, hiv FROM person", catalogue)
-    assert looked_at(pl.DataFrame({"card": ["a"], "hiv": [True]}), query, matches, catalogue) == {("hiv", 0, 0): True}
-    assert looked_at(pl.DataFrame({"card": ["a"], "hiv": [False]}), query, matches, catalogue) == {("hiv", 0, 0): False}
+    assert find_values(pl.DataFrame({"card": ["a"], "hiv": [True]}), query, matches, catalogue) == {("hiv", 0, 0): True}
+    assert find_values(pl.DataFrame({"card": ["a"], "hiv": [False]}), query, matches, catalogue) == {
+        ("hiv", 0, 0): False
+    }

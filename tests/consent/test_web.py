@@ -205,7 +205,7 @@ def test_answers_are_counted_together_whatever_the_language(client, store):
         page = client.get(f"/questions?lang={language}&group=A").text
         asked = dict(re.findall(r'role="radiogroup" aria-labelledby="([^"]+)"><p id="[^"]+">([^<]+)</p>', page))
         assert list(asked) == [*(k for k in questions() if "trust" in k), *(k for k in questions() if "item" in k)]
-        key = next(k for k, text in asked.items() if text == questions()["item:grades:3"].said(language))
+        key = next(k for k, text in asked.items() if text == questions()["item:grades:3"].sentence(language))
         assert f'href="?group=A&amp;lang={"en" if language != "en" else "es"}"' in page, "the group is kept"
         client.post("/questions", data={key: str(number), "group": "A"})
     assert tabulate(store).frame.select("question", "n", "mean").rows() == [("item:grades:3", 3, 3.0)]

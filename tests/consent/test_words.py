@@ -62,7 +62,7 @@ def test_the_questionnaire_is_there_in_every_language():
     assert set(found["class"]) == set(found["item"]) == set(class_names())
     for language in LANGUAGES:
         for category in class_names():
-            asked = [q.said(language) for q in questions().values() if q.category == category]
+            asked = [q.sentence(language) for q in questions().values() if q.category == category]
             assert len(set(asked)) == len(asked), "two questions of a class read alike"
 
 
@@ -148,7 +148,7 @@ def shown(tmp_path, students):
 
     def every(language):
         refusals = [key for key in words("en") if key.startswith("refused_") and key != "refused_title"]
-        yield from (pages.refused(language, why, back) for why in refusals for back in ("/", "/questions"))
+        yield from (pages.refusal(language, why, back) for why in refusals for back in ("/", "/questions"))
         yield from (pages.sign_in(language, done) for done in ("", "forgotten", "ended"))
         yield from (pages.choices(owner, "f", language, saved=True) for owner in ("B1", "B3"))
         yield from (pages.questions(language, done=done) for done in (True, False))
@@ -160,7 +160,7 @@ def shown(tmp_path, students):
 
 
 def test_no_page_shows_english_where_another_language_is_asked_for(shown):
-    english = set(flat(words("en")).values()) | {q.said("en") for q in questions().values()}
+    english = set(flat(words("en")).values()) | {q.sentence("en") for q in questions().values()}
     english |= {name["en"] for name in class_names().values()} | {
         a for q in questions().values() for a in q.answers().values()
     }

@@ -53,7 +53,7 @@ def test_the_last_choice_counts(jumping, tmp_path):
     for block in blocks:
         store.choose("ana", {"x": block}, ["x"])
         assert store.choices("ana", ["x"])[0].block == block
-        assert store.blocking(["x"])["x"] == (["ana"] if block else [])
+        assert store.blocking_owners(["x"])["x"] == (["ana"] if block else [])
     times = [change["at"] for change in store.history("ana")]
     assert times != sorted(times), "the clock did jump"
 

@@ -1,20 +1,20 @@
-"""What the command line does: plain functions over files and databases."""
+"""Functions behind the commands of ``celosia consent``, over files and databases."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from celosia import files
-from celosia.consent.owners.ignored import REGISTER, refuse_unknown
+from celosia.consent.owners.block_checks import REGISTER, refuse_unknown
 from celosia.consent.owners.store import Preferences
 from celosia.consent.protection.protection import Design, Rule
 from celosia.consent.publication.request import Publication, Request, analyse, publish, write
 from celosia.consent.publication.result import known_columns
 from celosia.consent.rules.exchange import load
-from celosia.consent.rules.rules import Catalogue, Inference, derived
+from celosia.consent.rules.rules import Catalogue, Inference, derive_rule
 from celosia.consent.site.signin import ADMIN, issue
 from celosia.data.io.durable import PATIENCE
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
@@ -22,7 +22,10 @@ from celosia.release.evidence.signature import Signer
 
 if TYPE_CHECKING:
     import polars as pl
+    from fastapi import FastAPI
 
+    from celosia.consent.rules.association import Association
+    from celosia.consent.rules.matches import Match
     from celosia.consent.sql.query_log import LogFacts
     from celosia.release.evidence.certificate import Certificate, Record
     from celosia.release.verify.verification import Check
@@ -30,13 +33,23 @@ if TYPE_CHECKING:
 
 STORE = "consent.db"
 WAITING = 5.0
-"""Seconds that a visitor of the pages waits for the lock of another program."""
+"""Seconds that the pages wait for the lock of another program."""
 
 
-def elements_of(sql: str, dialect: str = "postgres", database: str | None = None) -> dict[str, Any]:
-    """Tables, fields and constants of a query; constants by field, with their values since they are in the query.
+class SiteSettings(TypedDict, total=False):
+    """Settings of :func:`site`."""
 
-    ``database`` tells the columns of its tables, which ``*`` and names without a table need.
+    secure: bool
+    database: str | None
+    out: str | Path
+    organisation: str
+    contact: str
+
+
+def elements_of(sql: str, dialect: str = "postgres", database: str | None = None) -> dict[str, object]:
+    """Return tables, fields and constants (with their values) of a query.
+
+    ``database`` gives the columns of the tables, which resolve ``*`` and names without a table.
     """
     from celosia.consent.sql.lineage import elements
 
@@ -52,8 +65,8 @@ def elements_of(sql: str, dialect: str = "postgres", database: str | None = None
 def derive(
     name: str, sentence: str, queries: Sequence[str], dialect: str = "postgres", threshold: float | None = None
 ) -> Catalogue:
-    """A catalogue with one inference whose rule has the elements of the queries."""
-    rule = derived(queries, dialect).model_copy(update={"threshold": threshold})
+    """Return a catalogue with one inference, whose rule has the elements of the queries."""
+    rule = derive_rule(queries, dialect).model_copy(update={"threshold": threshold})
     realisations = [{"sql": sql, "dialect": dialect} for sql in queries]
     inference = Inference.model_validate(
         {"id": name, "description": sentence, "rules": [rule.model_dump()], "realisations": realisations}
@@ -62,7 +75,7 @@ def derive(
 
 
 def convert(source: str | Path, target: str | Path, *, overwrite: bool = False) -> Catalogue:
-    """Read a catalogue (TOML or XML, also the thesis's) and write it in the form that the target's name asks for."""
+    """Read a catalogue (TOML or XML, also that of the thesis) and write it in the format of the target name."""
     from celosia.consent.rules.exchange import save
 
     catalogue, target = load(source), Path(target)
@@ -74,10 +87,9 @@ def convert(source: str | Path, target: str | Path, *, overwrite: bool = False) 
 
 def match_query(
     catalogue: str | Path, sql: str, dialect: str = "postgres", database: str | None = None
-) -> list[dict[str, Any]]:
-    """Every rule with what fired; nothing is run."""
-    _, compared = analyse(sql, load(catalogue), dialect, known_columns(database, sql, dialect))
-    return [match.data() | {"sentence": match.sentence()} for match in compared]
+) -> tuple[Match, ...]:
+    """Return every rule with the elements that fired; the query is not run."""
+    return analyse(sql, load(catalogue), dialect, known_columns(database, sql, dialect))[1]
 
 
 def request(
@@ -106,9 +118,9 @@ def request(
     progress: Callable[[str, float], None] | None = None,
 ) -> tuple[Publication, Mapping[str, Path]]:
     """Carry out a request to publish and write the release: data, certificate, private record, reports."""
-    chosen: Rule = rule  # type: ignore[assignment]  # checked by Design
-    design = Design(k=k, rule=chosen, tree=tuple(tree), camouflage=camouflage, strengthen=tuple(strengthen))
-    wanted = Request(
+    chosen_rule: Rule = rule  # type: ignore[assignment]  # checked by Design
+    design = Design(k=k, rule=chosen_rule, tree=tuple(tree), camouflage=camouflage, strengthen=tuple(strengthen))
+    details = Request(
         sql=sql,
         owner=owner,
         design=design,
@@ -121,34 +133,34 @@ def request(
         measure=measure,
     )
     signer = None if sign is None else Signer.load(sign)
-    with opened(store) as choices:
-        publication = publish(wanted, database, load(catalogue), choices, seed=seed, progress=progress)
+    with open_store(store) as choices:
+        publication = publish(details, database, load(catalogue), choices, seed=seed, progress=progress)
     return publication, write(publication, out, overwrite=overwrite, signer=signer)
 
 
 def repeat_request(database: str, catalogue: str | Path, store: str | Path = STORE) -> Repeat:
-    """How ``celosia verify`` makes a publication again."""
+    """Return the function with which ``celosia verify`` repeats a publication."""
     from celosia.consent.publication.replay import repetition
 
-    with opened(store, reading=True):  # refuse now what is no store
+    with open_store(store, reading=True):  # raises now if there is no store
         inferences = load(catalogue)
 
     def repeat(stated: Certificate, private: Record) -> list[Check]:
-        with opened(store, reading=True) as choices:
+        with open_store(store, reading=True) as choices:
             return repetition(database, inferences, choices)(stated, private)
 
     return repeat
 
 
 def init(store: str | Path = STORE) -> None:
-    """Make an empty store of choices; one that is there already is refused."""
+    """Create an empty store of choices; raise if it exists."""
     Preferences.create(store).close()
 
 
 def register(source: str | Path, store: str | Path = STORE) -> int:
-    """Register owners from a file with the column owner; every further column is a kind of key.
+    """Register owners from a file with the column owner; every further column is a kind of alias.
 
-    A cell without a key is left out; nobody's other keys are changed. Returns how many owners are new.
+    Empty cells are skipped, and other aliases stay. Return the number of new owners.
     """
     import polars as pl
 
@@ -164,14 +176,14 @@ def register(source: str | Path, store: str | Path = STORE) -> int:
             if keyed[kind].is_duplicated().any():
                 raise DataError(f"two owners have the same key in the column {kind!r}.")
             aliases[kind] = dict(zip(keyed[kind], keyed["owner"], strict=True))
-    with opened(store) as choices:
+    with open_store(store) as choices:
         return choices.add_owners(frame["owner"], aliases)
 
 
 def load_choices(source: str | Path, catalogue: str | Path, store: str | Path = STORE) -> tuple[int, int]:
     """Store choices from a file with the columns owner, inference, block.
 
-    A choice of an inference that the catalogue has not is refused. Returns how many choices, and how many new owners.
+    Raise for an inference that is not in the catalogue. Return the numbers of choices and of new owners.
     """
     import polars as pl
 
@@ -182,14 +194,14 @@ def load_choices(source: str | Path, catalogue: str | Path, store: str | Path = 
         if not shown.is_in(list(words)).all():
             raise DataError("the column block holds true or false (also 1 and 0, yes and no, block and allow).")
         frame = frame.with_columns(block=shown.replace_strict(words, return_dtype=pl.Boolean))
-    with opened(store) as choices:
+    with open_store(store) as choices:
         before = choices.count()
         return choices.load(frame, inferences.ids()), choices.count() - before
 
 
 def rename(old: str, new: str, catalogue: str | Path, store: str | Path = STORE) -> int:
-    """Give the stored choices of an inference the name that it has in the catalogue now; tells how many there were."""
-    with opened(store) as choices:
+    """Rename an inference in the stored choices to its name in the catalogue; return the number of choices."""
+    with open_store(store) as choices:
         return choices.rename(old, new, load(catalogue).ids())
 
 
@@ -205,8 +217,8 @@ def _csv(source: str | Path, what: str) -> pl.DataFrame:
 def link(
     owner: str | None, store: str | Path = STORE, *, base: str = "http://127.0.0.1:8100", hours: float = 72
 ) -> str:
-    """A one-time sign-in link for an owner, or for the administrator when no owner is given."""
-    with opened(store) as choices:
+    """Create a one-time sign-in link for an owner, or for the administrator if there is no owner."""
+    with open_store(store) as choices:
         if owner is not None and not choices.has(owner):
             raise DataError(f"no owner of that name is registered. Check it, or register owners ({REGISTER}).")
         return f"{base.rstrip('/')}/in/{issue(choices, ADMIN if owner is None else owner, hours=hours)}"
@@ -219,9 +231,9 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8100,
     announce: Callable[[str], None] = lambda _: None,
-    **settings: Any,
+    **settings: Unpack[SiteSettings],
 ) -> None:
-    """Serve the pages of owners and publisher until interrupted; ``announce`` is told the address once it is had.
+    """Serve the pages of owners and publisher until interrupted; ``announce`` receives their address.
 
     ``settings`` are those of :func:`site`.
     """
@@ -240,10 +252,10 @@ def site(
     out: str | Path = "publications",
     organisation: str = "",
     contact: str = "",
-) -> Any:
-    """The pages of owners and publisher as an application, for a server.
+) -> FastAPI:
+    """Return the pages of owners and publisher as an application, for a server.
 
-    ``organisation`` and ``contact`` say on every page who keeps the choices, and how to reach them.
+    Every page shows ``organisation`` and ``contact``.
     """
     try:
         from celosia.consent.site.pages import About
@@ -255,26 +267,26 @@ def site(
     return create(inferences, choices, secure=secure, path=catalogue, database=database, out=out, about=about)
 
 
-def record(owner: str, store: str | Path = STORE, *, forget: bool = False) -> tuple[dict[str, Any], bool]:
-    """Everything that is stored about an owner; with ``forget`` it is deleted afterwards.
+def record(owner: str, store: str | Path = STORE, *, forget: bool = False) -> tuple[dict[str, object], bool]:
+    """Return all data stored about an owner, deleted afterwards with ``forget``.
 
-    Also tells whether nothing of a deleted record is left in the log (see :meth:`Preferences.forget`).
+    The second value is False if deleted data are still in the log (see :meth:`Preferences.forget`).
     """
-    with opened(store, reading=not forget) as choices:
+    with open_store(store, reading=not forget) as choices:
         stored = choices.export(owner)
         return stored, not forget or choices.forget(owner, by="publisher")
 
 
 def set_default(meaning: str, store: str | Path = STORE) -> None:
-    """State what an unanswered question means: ``allow`` or ``block``."""
+    """Set the meaning of an unanswered question: ``allow`` or ``block``."""
     if meaning not in ("allow", "block"):
         raise ParameterError(f"the default is 'allow' or 'block', got {meaning!r}.")
-    with opened(store) as choices:
+    with open_store(store) as choices:
         choices.set_default(block=meaning == "block")
 
 
 def log_statistics(log: str | Path, dialect: str = "postgres") -> LogFacts:
-    """Tables and fields of a log of queries."""
+    """Count the tables and fields in a log of queries."""
     from celosia.consent.sql.query_log import log_facts, split_log
 
     try:
@@ -284,20 +296,16 @@ def log_statistics(log: str | Path, dialect: str = "postgres") -> LogFacts:
     return log_facts(split_log(text), dialect)
 
 
-def suggest(source: str, query: str | None = None, *, least: float = 0.3, most: int = 30) -> list[dict[str, Any]]:
-    """Columns that tell others: where inferences may hide."""
+def suggest(source: str, query: str | None = None, *, least: float = 0.3, most: int = 30) -> list[Association]:
+    """Return the columns that predict others, where inferences may be possible."""
     from celosia.consent.rules.association import associations
     from celosia.table import read
 
-    ranked = associations(read(source, query=query).polars())
-    shown = [a for a in ranked if a.strength >= least][:most]
-    return [
-        {"known": list(a.known), "target": a.target, "strength": a.strength, "determines": a.determines} for a in shown
-    ]
+    return [a for a in associations(read(source, query=query).polars()) if a.strength >= least][:most]
 
 
 @contextmanager
-def opened(store: str | Path, *, reading: bool = False) -> Iterator[Preferences]:
-    """The store, closed afterwards."""
+def open_store(store: str | Path, *, reading: bool = False) -> Iterator[Preferences]:
+    """Open a store, and close it afterwards."""
     with closing(Preferences(store, reading=reading, patience=PATIENCE)) as choices:
         yield choices

@@ -20,7 +20,7 @@ from celosia.show.look import LANGUAGES, tokens
 from celosia.studio.pages import pages
 from celosia.studio.project import POLICY, PolicyChanged, Project
 from celosia.studio.security import Gate, redirect_page
-from celosia.studio.studio import HOME, THEMES, Sent, Studio, language_of
+from celosia.studio.studio import HOME, THEMES, Studio, SubmittedForm, language_of
 from celosia.studio.translations import translate, words
 from celosia.web.sockets import loopback
 
@@ -126,24 +126,24 @@ def _add_shared_routes(app: FastAPI, studio: Studio) -> None:
         return FileResponse(file, headers={"Cache-Control": FOREVER})
 
     @app.post("/undo")
-    def undo(sent: Sent) -> Response:
+    def undo(sent: SubmittedForm) -> Response:
         project.undo(sent.text("version", ""))
         return studio.redirect(_page_address(studio, sent), "undone")
 
     @app.post("/redo")
-    def redo(sent: Sent) -> Response:
+    def redo(sent: SubmittedForm) -> Response:
         project.redo(sent.text("version", ""))
         return studio.redirect(_page_address(studio, sent), "redone")
 
     @app.post("/restore")
-    def restore(sent: Sent) -> Response:
+    def restore(sent: SubmittedForm) -> Response:
         if not project.last_valid:
             raise InputError("there is no earlier policy to restore: edit the text.")
         studio.change(sent, lambda _: project.last_valid)
         return studio.redirect("/", "restored")
 
     @app.post("/look")
-    def look(sent: Sent) -> Response:
+    def look(sent: SubmittedForm) -> Response:
         answer = studio.redirect(_page_address(studio, sent))
         chosen = {name: sent.text(name) for name, offered in LOOK.items() if sent.get(name) in offered}
         for name, value in chosen.items():
@@ -159,7 +159,7 @@ def _add_shared_routes(app: FastAPI, studio: Studio) -> None:
         return studio.draw(request, "", "show.html.j2", **_snippets(project))
 
     @app.post("/show")
-    def save(sent: Sent) -> Response:
+    def save(sent: SubmittedForm) -> Response:
         studio.change(sent, lambda _: sent.text("text", "").replace("\r\n", "\n"))
         return studio.redirect("/show", "saved")
 
@@ -172,7 +172,7 @@ def _add_shared_routes(app: FastAPI, studio: Studio) -> None:
         return studio.draw(request, "", "job.html.j2", headers=headers, job=job, after=where)
 
     @app.post("/jobs/{name}/cancel")
-    def cancel(name: str, sent: Sent) -> Response:
+    def cancel(name: str, sent: SubmittedForm) -> Response:
         studio.jobs.cancel(name)
         return studio.redirect(_page_address(studio, sent), "cancelled")
 
@@ -192,7 +192,7 @@ def _snippets(project: Project) -> Snippets:
     return {"file": project.text, "python": python, "command": f"celosia run {shlex.quote(str(place))}"}
 
 
-def _page_address(studio: Studio, sent: Sent) -> str:
+def _page_address(studio: Studio, sent: SubmittedForm) -> str:
     """Return the address of the page that sent a form; other addresses are refused (no open redirect)."""
     wanted = sent.text("here", "/")
     if wanted not in {"/show", *(page.address for page in studio.pages.values())}:

@@ -147,7 +147,7 @@ async def _read_form(request: Request) -> forms.FormData:
     return forms.FormData.of(fields)
 
 
-Sent = Annotated[forms.FormData, Depends(_read_form)]
+SubmittedForm = Annotated[forms.FormData, Depends(_read_form)]
 """Fields of a submitted form by name; a name that ends in ``[]`` gives a list."""
 
 

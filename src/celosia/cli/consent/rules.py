@@ -71,7 +71,7 @@ def match(
     from celosia.consent.commands import match_query
 
     matched = match_query(catalogue, query_text(sql), dialect, database)
-    show({"rules": matched}, json) if json else print_text("\n".join(rule["sentence"] for rule in matched))
+    show({"rules": [m.data() for m in matched]}, json) if json else print_text("\n".join(m.sentence() for m in matched))
 
 
 @consent_app.command()
@@ -108,7 +108,7 @@ def suggest(
 
     associations = run(source, query)
     if json:
-        show({"associations": associations}, json)
+        show({"associations": [pair.data() for pair in associations]}, json)
         return
     for pair in associations:
-        print_text(f"{' + '.join(pair['known'])} → {pair['target']}: {pair['strength']:.0%}")
+        print_text(f"{' + '.join(pair.known)} → {pair.target}: {pair.strength:.0%}")

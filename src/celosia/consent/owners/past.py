@@ -1,4 +1,4 @@
-"""The choices of owners as they were at a moment: what a publication of that time was made with."""
+"""Choices of data subjects at an earlier moment, to repeat a publication of that time."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from celosia.consent.owners.tables import tables
 
 
 class Past(Preferences):
-    """A store as it was. Who has deleted their record since is not in it.
+    """Store as it was at a moment, without owners who have deleted their record since.
 
-    Other keys of owners have no history: they are those of today.
+    Aliases of owners have no history: they are those of today.
     """
 
     def __init__(self, store: Preferences, moment: str, *, default: bool) -> None:
@@ -22,7 +22,7 @@ class Past(Preferences):
         return self._default
 
     def exceptions(self, inference: str) -> set[str]:
-        """The owners whose choice differed from the default then: by the last change that they had made."""
+        """Return the owners whose last choice before the moment differed from the default."""
         import sqlalchemy as sa
 
         t = tables().changes

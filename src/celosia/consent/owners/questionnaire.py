@@ -1,4 +1,4 @@
-"""How private is what: the questionnaire of 44 items in ten classes, trust in five entities, and free text."""
+"""Questionnaire on privacy: 44 items in ten classes, trust in five entities, and free text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.consent.owners.store import Preferences
 from celosia.consent.owners.tables import tables
-from celosia.consent.rules.rules import STUDENT_CLASSES, spoken
+from celosia.consent.rules.rules import STUDENT_CLASSES, translation
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
@@ -28,26 +28,26 @@ def _texts() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Question:
-    """A question: its text in each language, its class (none for trust), and its possible answers."""
+    """Question with its text in each language, its class (empty for trust) and its possible answers."""
 
     text: Mapping[str, str]
     category: str
     scale: Mapping[int, Mapping[str, str]]
 
-    def said(self, language: str = "en") -> str:
-        """The text in a language."""
-        return spoken(self.text, language)
+    def sentence(self, language: str = "en") -> str:
+        """Return the text in a language."""
+        return translation(self.text, language)
 
     def answers(self, language: str = "en") -> dict[int, str]:
-        """The possible answers in a language."""
-        return {value: spoken(text, language) for value, text in self.scale.items()}
+        """Return the possible answers in a language."""
+        return {value: translation(text, language) for value, text in self.scale.items()}
 
 
 @functools.cache
 def questions() -> dict[str, Question]:
-    """The questions by the name under which answers are stored, which is the same in every language.
+    """Return the questions by the language-independent name under which answers are stored.
 
-    >>> questions()["item:timetable:0"].said("es"), questions()["trust:0"].answers("ca")[1]
+    >>> questions()["item:timetable:0"].sentence("es"), questions()["trust:0"].answers("ca")[1]
     ('Siglas de cursos', 'Cap')
     """
     wording = _texts()
@@ -61,7 +61,7 @@ def questions() -> dict[str, Question]:
 
 
 def class_names() -> dict[str, dict[str, str]]:
-    """The classes of the taxonomy of student data, in each language.
+    """Return the names of the classes of student data in each language.
 
     >>> class_names()["grades"]
     {'en': 'Grades', 'es': 'Calificaciones', 'ca': 'Qualificacions'}
@@ -70,16 +70,16 @@ def class_names() -> dict[str, dict[str, str]]:
 
 
 class Answered(DataError):
-    """An owner who has answered answers again."""
+    """Raised when an owner answers the questionnaire a second time."""
 
 
 def answer(
     store: Preferences, answers: Mapping[str, int], group: str = "", text: str = "", *, owner: str | None = None
 ) -> str:
-    """Store one respondent's answers under a random name, which is returned; unanswered questions stay open.
+    """Store the answers of one respondent under a random name, and return that name.
 
-    Of an ``owner`` who was signed in it is noted, apart from the answers, that they have answered: once only. Without
-    one anybody could have answered, and as often as they like.
+    A signed-in ``owner`` can answer once; that they have answered is stored apart from the answers. Without ``owner``
+    anybody may have answered, any number of times.
     """
     asked = questions()
     for key, value in answers.items():
@@ -91,13 +91,13 @@ def answer(
     if len(text) > 2000 or len(group) > 100:
         raise DataError("the text has at most 2000 characters, the group 100.")
     name = secrets.token_urlsafe(9)
-    row: dict[str, Any] = {"respondent": name, "grouping": group, "note": "", "signed": owner is not None}
+    row: dict[str, object] = {"respondent": name, "grouping": group, "note": "", "signed": owner is not None}
     rows = [{**row, "item": key, "value": value} for key, value in answers.items()]
     if text:
         rows.append({**row, "item": "text", "value": None, "note": text})
     if not rows:
         raise DataError("nothing was answered.")
-    with store.writing() as connection:
+    with store.transaction() as connection:
         if owner is not None:
             _note_answered(connection, owner)
         connection.execute(tables().answers.insert(), rows)
@@ -117,7 +117,7 @@ def _note_answered(connection: Connection, owner: str) -> None:
 class Tabulation:
     """Answers by respondent group: one row per question and group with mean and counts.
 
-    ``signed`` counts the respondents of a group who were signed in, in the frame the answers of such.
+    ``signed`` counts the signed-in respondents of a group; the column ``signed`` of the frame counts their answers.
     """
 
     frame: pl.DataFrame
@@ -125,7 +125,7 @@ class Tabulation:
     signed: dict[str, int]
 
     def classes(self) -> pl.DataFrame:
-        """The mean privacy of each class of the taxonomy, by group."""
+        """Return the mean privacy of each class of the taxonomy, by group."""
         import polars as pl
 
         items = self.frame.filter(pl.col("question").str.starts_with("item:"))
@@ -134,19 +134,19 @@ class Tabulation:
         return named.group_by("category", "group").agg(mean=mean, n=pl.col("n").sum()).sort("category", "group")
 
     def chart(self, language: str = "en", *, title: str = "How private, by class", ungrouped: str = "all") -> str:
-        """The classes as bars, one per group, as a share of the most private answer."""
+        """Return a bar chart of the classes by group, as a share of the most private answer."""
         from celosia.show.charts import bars
 
         most = max(int(value) for value in _texts()["private"])
         shares = {(row["category"], row["group"]): row["mean"] / most for row in self.classes().to_dicts()}
         names = class_names()
         series = [(group or ungrouped, [shares.get((c, group)) for c in names]) for group in sorted(self.respondents)]
-        return bars(title, [spoken(name, language) for name in names.values()], series)
+        return bars(title, [translation(name, language) for name in names.values()], series)
 
     def without_few(self, least: int) -> Tabulation:
-        """Without the groups and the questions that fewer than ``least`` respondents who were signed in have answered.
+        """Drop groups and questions that fewer than ``least`` signed-in respondents have answered.
 
-        Others do not count: somebody who answers four times for strangers would unveil the fifth.
+        Others do not count: an intruder could answer several times and so isolate the one answer left.
         """
         import polars as pl
 

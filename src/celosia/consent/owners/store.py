@@ -1,7 +1,7 @@
-"""What data owners chose: one block or permission per owner and inference, with its history.
+"""Choices of data subjects: one block or permission per owner and inference, with its history.
 
-SQLite by default (a file that only its owner can read), PostgreSQL by URL. Only choices are stored, never a reason;
-an owner who has not answered has the default that the publisher states and shows.
+An *owner* is a data subject. SQLite by default (a file with mode 0600), PostgreSQL by URL. Only choices are stored,
+never a reason; an owner who has not answered has the default that the publisher states and shows.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from celosia.consent.owners.ignored import refuse_strange
+from celosia.consent.owners.block_checks import refuse_uncatalogued
 from celosia.consent.owners.tables import STORE, tables
 from celosia.data.io.durable import PATIENCE, truncate_log
 from celosia.errors import DataError, UnknownName
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, Table
 
 BATCH = 20_000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What an owner chose for an inference; ``at`` is empty when the default applies."""
+    """Choice of an owner for an inference; ``at`` is empty if the default applies."""
 
     inference: str
     block: bool
@@ -35,47 +36,46 @@ class Choice:
 
 
 class Preferences:
-    """Durable choices of data owners.
+    """Durable choices of data subjects.
 
-    ``default`` tells what an unanswered question means: ``False`` (not blocked: only unwanted inferences are stored)
-    or ``True``. It is stored with the choices, shown to owners, and its changes are in the audit trail.
-    :meth:`create` makes a store; opening one that is not there is refused, since nobody blocks anything in a new one.
-    A transaction waits ``patience`` seconds for the lock of another program.
+    ``default`` states whether an unanswered question means a block. It is stored with the choices and shown to owners;
+    its changes are in the audit trail. :meth:`create` makes a store; opening a missing one raises, since an empty one
+    has no blocks. A transaction waits ``patience`` seconds for the lock of another program.
 
     >>> import tempfile
     >>> place = tempfile.TemporaryDirectory()
     >>> store = Preferences.create(Path(place.name) / "choices.db")
     >>> store.choose("B1234", {"residence": True}, ["residence"])
-    >>> store.blocking(["residence", "timetable"])
+    >>> store.blocking_owners(["residence", "timetable"])
     {'residence': ['B1234'], 'timetable': []}
     >>> store.close()
     """
 
-    _left = False
-    """Whether a deleted owner is still in the log."""
+    _erasure_pending = False
+    """Whether a deleted owner is still in the write-ahead log."""
 
     def __init__(self, where: str | Path, *, reading: bool = False, patience: float = PATIENCE) -> None:
         self._engine = STORE.open(where, reading=reading, patience=patience)
 
     @classmethod
     def create(cls, where: str | Path) -> Preferences:
-        """Make an empty store and open it; one that is there already is refused."""
+        """Create an empty store and open it; raise if it exists."""
         STORE.create(where)
         return cls(where)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._engine.dispose()
 
     @property
     def default(self) -> bool:
         """Whether an owner who has not answered counts as blocking."""
-        return self._setting("default") == "block"
+        return self._read_setting("default") == "block"
 
     def set_default(self, *, block: bool, by: str = "publisher") -> None:
-        """State what an unanswered question means."""
+        """Set whether an unanswered question means a block."""
         t = tables().settings
-        with self.writing() as connection:
+        with self.transaction() as connection:
             connection.execute(t.delete().where(t.c.name == "default"))
             connection.execute(t.insert(), {"name": "default", "value": "block" if block else "allow"})
             _note(connection, "default", by, "block" if block else "allow")
@@ -83,47 +83,47 @@ class Preferences:
     # Owners.
 
     def add_owners(self, owners: Iterable[str], aliases: Mapping[str, Mapping[str, str]] | None = None) -> int:
-        """Register owners, and other keys of theirs (``{"card": {"A7": "101230456"}}``); returns how many are new.
+        """Register owners and their aliases (``{"card": {"A7": "101230456"}}``); return the number of new owners.
 
-        Known owners stay; a key that is given again replaces the one of that kind.
+        Known owners stay; an alias replaces the previous one of its kind.
         """
         t = tables()
-        new = list(dict.fromkeys(_owner(o) for o in owners))
-        with self.writing() as connection:
-            registered = set(_all(connection, t.owners, "owner"))
+        new = list(dict.fromkeys(_owner_key(o) for o in owners))
+        with self.transaction() as connection:
+            registered = set(_column_values(connection, t.owners, "owner"))
             fresh = [{"owner": o, "since": now()} for o in new if o not in registered]
-            for part in _parts(fresh):
+            for part in _batches(fresh):
                 connection.execute(t.owners.insert(), part)
             for kind, pairs in (aliases or {}).items():
-                rows = [{"kind": kind.casefold(), "alias": str(a), "owner": _owner(o)} for a, o in pairs.items()]
-                for part in _parts(rows, 500):  # who is not named here keeps their key
+                rows = [{"kind": kind.casefold(), "alias": str(a), "owner": _owner_key(o)} for a, o in pairs.items()]
+                for part in _batches(rows, 500):  # owners without a row here keep their alias
                     for column in (t.aliases.c.alias, t.aliases.c.owner):
                         mine = (t.aliases.c.kind == kind.casefold()) & column.in_([row[column.name] for row in part])
                         connection.execute(t.aliases.delete().where(mine))
-                for part in _parts(rows):
+                for part in _batches(rows):
                     connection.execute(t.aliases.insert(), part)
         return len(fresh)
 
     def has(self, owner: str) -> bool:
-        """Whether an owner is registered."""
+        """Return whether an owner is registered."""
         t = tables().owners
         with self._engine.connect() as connection:
             return connection.execute(t.select().where(t.c.owner == owner)).first() is not None
 
     def count(self) -> int:
-        """How many owners are registered."""
+        """Return the number of registered owners."""
         import sqlalchemy as sa
 
         with self._engine.connect() as connection:
             return int(connection.execute(sa.select(sa.func.count()).select_from(tables().owners)).scalar_one())
 
     def owners(self) -> set[str]:
-        """Everybody who is registered."""
+        """Return all registered owners."""
         with self._engine.connect() as connection:
-            return set(_all(connection, tables().owners, "owner"))
+            return set(_column_values(connection, tables().owners, "owner"))
 
     def aliases(self, kind: str) -> dict[str, str]:
-        """The owner behind each key of a kind."""
+        """Return the owner of each alias of a kind."""
         t = tables().aliases
         with self._engine.connect() as connection:
             return {r.alias: r.owner for r in connection.execute(t.select().where(t.c.kind == kind.casefold()))}
@@ -131,16 +131,16 @@ class Preferences:
     # Choices.
 
     def choose(self, owner: str, choices: Mapping[str, bool], inferences: Iterable[str], *, by: str = "owner") -> None:
-        """Store what an owner chose, in one transaction; what was not changed leaves no trace.
+        """Store the choices of an owner in one transaction; an unchanged choice is not recorded again.
 
-        As with :meth:`load`, a choice of an inference that the catalogue has not (``catalogue.ids()``) is refused.
+        ``inferences`` are those of the catalogue (``catalogue.ids()``); any other raises, as in :meth:`load`.
         """
         import polars as pl
 
-        refuse_strange(pl.DataFrame({"inference": list(choices)}, schema={"inference": pl.String}), inferences)
+        refuse_uncatalogued(pl.DataFrame({"inference": list(choices)}, schema={"inference": pl.String}), inferences)
         t = tables()
-        owner = _owner(owner)
-        with self.writing() as connection:
+        owner = _owner_key(owner)
+        with self.transaction() as connection:
             if connection.execute(t.owners.select().where(t.owners.c.owner == owner)).first() is None:
                 connection.execute(t.owners.insert(), {"owner": owner, "since": now()})
             stored = connection.execute(t.choices.select().where(t.choices.c.owner == owner))
@@ -156,10 +156,10 @@ class Preferences:
                 connection.execute(t.changes.insert(), {**row, "by": by})
 
     def load(self, frame: pl.DataFrame, inferences: Iterable[str], *, by: str = "import") -> int:
-        """Store many choices at once: columns ``owner``, ``inference``, ``block``; returns how many there were.
+        """Store many choices at once, from the columns ``owner``, ``inference``, ``block``; return their number.
 
-        ``inferences`` are those of the catalogue (``catalogue.ids()``): a choice of any other is refused, since a block
-        under a misspelt name would never be honoured.
+        ``inferences`` are those of the catalogue (``catalogue.ids()``); any other raises, since a block under a
+        misspelt name would never be honoured.
         """
         import polars as pl
 
@@ -174,8 +174,8 @@ class Preferences:
             raise DataError("choices must not have missing values.")
         chosen = chosen.with_columns(pl.col("owner").str.strip_chars())
         for owner in chosen["owner"].unique():
-            _owner(owner)
-        refuse_strange(chosen, inferences)
+            _owner_key(owner)
+        refuse_uncatalogued(chosen, inferences)
         chosen = chosen.unique(maintain_order=True)
         twice = len(chosen) - chosen.select("owner", "inference").n_unique()
         if twice:
@@ -183,25 +183,25 @@ class Preferences:
                 f"{twice} choices contradict another one of the same owner and inference: keep one of each."
             )
         t = tables()
-        with self.writing() as connection:
+        with self.transaction() as connection:
             at = now()
-            registered = set(_all(connection, t.owners, "owner"))
-            for part in _parts([{"owner": o, "since": at} for o in chosen["owner"].unique() if o not in registered]):
+            registered = set(_column_values(connection, t.owners, "owner"))
+            for part in _batches([{"owner": o, "since": at} for o in chosen["owner"].unique() if o not in registered]):
                 connection.execute(t.owners.insert(), part)
             for (inference,), group in chosen.group_by("inference"):
-                for some in _parts(group["owner"].to_list(), 500):
-                    here = (t.choices.c.inference == inference) & t.choices.c.owner.in_(some)
-                    connection.execute(t.choices.delete().where(here))
-            for part in _parts(chosen.with_columns(at=pl.lit(at)).to_dicts()):
+                for batch in _batches(group["owner"].to_list(), 500):
+                    stored = (t.choices.c.inference == inference) & t.choices.c.owner.in_(batch)
+                    connection.execute(t.choices.delete().where(stored))
+            for part in _batches(chosen.with_columns(at=pl.lit(at)).to_dicts()):
                 connection.execute(t.choices.insert(), part)
                 connection.execute(t.changes.insert(), [{**row, "by": by} for row in part])
             _note(connection, "import", by, f"{len(chosen)} choices")
         return len(chosen)
 
     def rename(self, old: str, new: str, inferences: Iterable[str], *, by: str = "publisher") -> int:
-        """Give the choices of an inference another name, one that the catalogue has; tells how many there were.
+        """Rename an inference in the stored choices to one of the catalogue; return the number of choices.
 
-        Where an owner has chosen under both names, a block under either stays a block.
+        If an owner has chosen under both names, a block under either stays a block.
         """
         catalogued = list(inferences)
         if new not in catalogued:
@@ -209,7 +209,7 @@ class Preferences:
         if old in catalogued:
             raise DataError(f"the catalogue still has the inference {old!r}: its choices keep that name.")
         t = tables()
-        with self.writing() as connection:
+        with self.transaction() as connection:
             rows = connection.execute(t.choices.select().where(t.choices.c.inference.in_([old, new]))).all()
             moved = [row.owner for row in rows if row.inference == old]
             blocks = {row.owner: False for row in rows if row.owner in set(moved)}
@@ -217,18 +217,18 @@ class Preferences:
                 if row.owner in blocks:
                     blocks[row.owner] |= bool(row.block)
             connection.execute(t.choices.delete().where(t.choices.c.inference == old))
-            for some in _parts(moved, 500):
-                here = (t.choices.c.inference == new) & t.choices.c.owner.in_(some)
-                connection.execute(t.choices.delete().where(here))
+            for batch in _batches(moved, 500):
+                stored = (t.choices.c.inference == new) & t.choices.c.owner.in_(batch)
+                connection.execute(t.choices.delete().where(stored))
             at = now()
-            for part in _parts([{"owner": o, "inference": new, "block": b, "at": at} for o, b in blocks.items()]):
+            for part in _batches([{"owner": o, "inference": new, "block": b, "at": at} for o, b in blocks.items()]):
                 connection.execute(t.choices.insert(), part)
                 connection.execute(t.changes.insert(), [{**row, "by": by} for row in part])
             _note(connection, "rename", by, f"{old} is {new}: {len(moved)} choices")
         return len(moved)
 
     def choices(self, owner: str, inferences: Sequence[str]) -> list[Choice]:
-        """What applies to an owner now, the default where nothing was chosen."""
+        """Return the choices that apply to an owner, with the default for unanswered inferences."""
         t = tables().choices
         with self._engine.connect() as connection:
             chosen = {r.inference: r for r in connection.execute(t.select().where(t.c.owner == owner))}
@@ -238,14 +238,14 @@ class Preferences:
         ]
 
     def history(self, owner: str) -> list[dict[str, Any]]:
-        """Every change of an owner's choices, oldest first."""
+        """Return every change of the choices of an owner, oldest first."""
         t = tables().changes
         with self._engine.connect() as connection:
             rows = connection.execute(t.select().where(t.c.owner == owner).order_by(t.c.number))
             return [{"inference": r.inference, "block": bool(r.block), "at": r.at, "by": r.by} for r in rows]
 
-    def blocking(self, inferences: Sequence[str]) -> dict[str, list[str]]:
-        """The owners who block each inference; owners that nobody registered follow :meth:`exceptions`."""
+    def blocking_owners(self, inferences: Sequence[str]) -> dict[str, list[str]]:
+        """Return the owners with a stored block of each inference; the default is in :meth:`exceptions`."""
         t = tables()
         with self._engine.connect() as connection:
             out: dict[str, list[str]] = {}
@@ -254,8 +254,8 @@ class Preferences:
                 out[inference] = sorted(r.owner for r in connection.execute(query))
             return out
 
-    def blocked(self) -> list[str]:
-        """The inferences that somebody blocks, by the names under which it is stored."""
+    def blocked_inferences(self) -> list[str]:
+        """Return the names of all inferences with a stored block."""
         import sqlalchemy as sa
 
         t = tables().choices
@@ -264,14 +264,14 @@ class Preferences:
             return list(connection.execute(query).scalars())
 
     def exceptions(self, inference: str) -> set[str]:
-        """The owners whose choice differs from the default: all others follow it."""
+        """Return the owners whose choice differs from the default."""
         t, default = tables().choices, self.default
         with self._engine.connect() as connection:
             query = t.select().where(t.c.inference == inference, t.c.block.is_(not default))
             return {r.owner for r in connection.execute(query)}
 
     def counts(self, inferences: Sequence[str]) -> dict[str, dict[str, int]]:
-        """How many owners block, allow, and have not answered each inference."""
+        """Count the owners who block, allow, and have not answered each inference."""
         import sqlalchemy as sa
 
         t, total = tables().choices, self.count()
@@ -287,7 +287,7 @@ class Preferences:
     # An owner's own record.
 
     def export(self, owner: str) -> dict[str, Any]:
-        """Everything that is stored about an owner."""
+        """Return all data stored about an owner."""
         t = tables()
         with self._engine.connect() as connection:
             since = connection.execute(t.owners.select().where(t.owners.c.owner == owner)).first()
@@ -309,47 +309,47 @@ class Preferences:
             }
 
     def forget(self, owner: str, *, by: str = "owner") -> bool:
-        """Delete everything about an owner; the trail keeps that somebody was deleted, not who.
+        """Delete all data about an owner; the audit trail records a deletion without the name.
 
-        Tells whether it is gone from the log of SQLite as well. If not, because another program was reading, it goes
-        with the next write, or when the last program closes the store.
+        Return whether the data are erased from the write-ahead log of SQLite as well. If another program was reading,
+        they are erased by the next write, or when the last program closes the store.
         """
         t = tables()
-        with self.writing() as connection:
+        with self.transaction() as connection:
             for table in (t.choices, t.changes, t.aliases, t.links, t.answered, t.owners):
                 connection.execute(table.delete().where(table.c.owner == owner))
             _note(connection, "deletion", by, "")
-        self._left = not truncate_log(self._engine)
-        return not self._left
+        self._erasure_pending = not truncate_log(self._engine)
+        return not self._erasure_pending
 
     # The audit trail.
 
     def note(self, what: str, who: str, detail: str = "") -> None:
-        """Add a line to the audit trail."""
-        with self.writing() as connection:
+        """Add an entry to the audit trail."""
+        with self.transaction() as connection:
             _note(connection, what, who, detail)
 
     def trail(self, limit: int = 200) -> list[dict[str, str]]:
-        """The newest lines of the audit trail."""
+        """Return the newest entries of the audit trail."""
         t = tables().trail
         with self._engine.connect() as connection:
             rows = connection.execute(t.select().order_by(t.c.number.desc()).limit(limit))
             return [{"at": r.at, "what": r.what, "who": r.who, "detail": r.detail} for r in rows]
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction that holds the write lock."""
+    def transaction(self) -> Iterator[Connection]:
+        """Open a transaction that holds the write lock."""
         with self._engine.execution_options(writing=True).begin() as connection:
             yield connection
-        if self._left:
-            self._left = not truncate_log(self._engine, waiting=False)
+        if self._erasure_pending:
+            self._erasure_pending = not truncate_log(self._engine, waiting=False)
 
     @property
     def engine(self) -> Engine:
-        """The database, for the parts of the consent pages that keep their own tables here."""
+        """Database engine, for modules with tables of their own in the store."""
         return self._engine
 
-    def _setting(self, name: str) -> str:
+    def _read_setting(self, name: str) -> str:
         t = tables().settings
         with self._engine.connect() as connection:
             row = connection.execute(t.select().where(t.c.name == name)).first()
@@ -361,7 +361,7 @@ def _note(connection: Connection, what: str, who: str, detail: str) -> None:
     connection.execute(tables().trail.insert(), row)
 
 
-def _owner(name: Any) -> str:
+def _owner_key(name: object) -> str:
     text = str(name).strip()
     if not text or len(text) > 200 or not text.isprintable():
         raise DataError("an owner's key has 1 to 200 printable characters.")
@@ -369,16 +369,16 @@ def _owner(name: Any) -> str:
 
 
 def now() -> str:
-    """The time in UTC, to the microsecond."""
+    """Return the current time in UTC, to the microsecond."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _all(connection: Connection, table: Table, column: str) -> list[str]:
+def _column_values(connection: Connection, table: Table, column: str) -> list[str]:
     import sqlalchemy as sa
 
     return list(connection.execute(sa.select(table.c[column])).scalars())
 
 
-def _parts(rows: Sequence[Any], size: int = BATCH) -> Iterator[list[Any]]:
+def _batches(rows: Sequence[T], size: int = BATCH) -> Iterator[list[T]]:
     for at in range(0, len(rows), size):
         yield list(rows[at : at + size])

@@ -1,14 +1,15 @@
-"""The tables of the preference store: owners, their choices, every change, and what the consent pages keep."""
+"""Tables of the preference store: owners, choices, changes, and data of the consent pages."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from celosia.data.io.durable import Durable
 
 if TYPE_CHECKING:
-    from sqlalchemy import MetaData, Table
+    from sqlalchemy import Column, MetaData, Table
+    from sqlalchemy.schema import SchemaItem
 
 
 class Tables(NamedTuple):
@@ -29,21 +30,21 @@ class Tables(NamedTuple):
 
 @lru_cache(maxsize=1)
 def tables() -> Tables:
-    """Describe the tables."""
+    """Return the table definitions."""
     import sqlalchemy as sa
 
     metadata = sa.MetaData()
 
-    def table(name: str, *columns: Any, **options: Any) -> Table:
-        return sa.Table(f"consent_{name}", metadata, *columns, **options)
+    def table(name: str, *columns: SchemaItem, sqlite_with_rowid: bool = True) -> Table:
+        return sa.Table(f"consent_{name}", metadata, *columns, sqlite_with_rowid=sqlite_with_rowid)
 
-    def text(name: str, **options: Any) -> Any:
-        return sa.Column(name, sa.Text, **({"nullable": False} | options))
+    def text(name: str, *, nullable: bool = False, index: bool = False) -> Column[str]:
+        return sa.Column(name, sa.Text, nullable=nullable, index=index)
 
-    def key(name: str) -> Any:
+    def key(name: str) -> Column[str]:
         return sa.Column(name, sa.Text, primary_key=True)
 
-    number = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # only INTEGER counts up by itself in SQLite
+    number = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # SQLite increments only INTEGER keys
     return Tables(
         metadata,
         table("owners", key("owner"), text("since")),
@@ -84,7 +85,7 @@ def tables() -> Tables:
             text("note"),
             sa.Column("signed", sa.Boolean, nullable=False),  # whether the respondent was signed in
         ),
-        # In order of the names, not of arrival: the order would tell whose answers are whose.
+        # Stored in key order: the order of arrival would link owners to their answers.
         table("answered", key("owner"), sqlite_with_rowid=False),
         table("activations", key("query"), text("catalogue"), text("found"), text("at", index=True)),
     )

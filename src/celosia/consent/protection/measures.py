@@ -1,4 +1,4 @@
-"""What a release still lets others deduce, and what it lost: for all, for blocking and for other owners."""
+"""Disclosure risk and information loss of a release: for all records, those of blocking owners, and the others."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from celosia.parts import build
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from celosia.consent.protection.protection import Protected
@@ -32,11 +33,11 @@ def re_identification(
     repeats: int = 2,
     seed: int = 0,
 ) -> dict[str, dict[str, float]]:
-    r"""The share of records whose original value an intruder predicts from the release, for three groups.
+    r"""Share of records whose original value an intruder predicts from the release, for three groups.
 
     .. math:: P_{reid} = \frac{\text{correct predictions}}{\text{rows to predict}}
 
-    ``baseline`` is what naming the most frequent value reaches, ``low`` and ``high`` a 99 % interval (Wilson).
+    ``baseline`` is the share for the most frequent value, ``low`` and ``high`` are a 99 % interval (Wilson).
     """
     from celosia.kernels.statistics.intervals import wilson
 
@@ -62,7 +63,7 @@ def re_identification(
 def losses(
     original: Table, protected: Protected, blocked: NDArray[np.bool_], columns: Sequence[str]
 ) -> dict[str, dict[str, float]]:
-    """GCP, share of altered rows (what the thesis calls CM), and share of untrue rows, for three groups."""
+    """GCP and share of altered rows (CM in the thesis), for three groups."""
     altered = np.zeros(len(original), np.bool_)
     for name in columns:
         before, after = original.column(name), protected.table.column(name)
@@ -86,7 +87,7 @@ def losses(
 
 
 def singletons(table: Table) -> float:
-    """α of Lodha and Thomas: the share of records that are alone with their quasi-identifiers."""
+    """α of Lodha and Thomas: the share of records with unique quasi-identifiers."""
     frequency = table.frequencies()
     return float((frequency == 1).mean()) if len(frequency) else 0.0
 
@@ -95,7 +96,7 @@ def _groups(blocked: NDArray[np.bool_]) -> dict[str, NDArray[np.bool_]]:
     return {"all": np.ones(len(blocked), np.bool_), "blocking": blocked, "others": ~blocked}
 
 
-def _as_text(series: Any) -> Any:
+def _as_text(series: pl.Series) -> pl.Series:
     import polars as pl
 
     return series.cast(pl.String)

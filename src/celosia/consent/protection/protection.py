@@ -1,11 +1,11 @@
-"""Protection that honours blocks: three rules, strengthenings, and the control that separates cause from effect.
+"""Protection that honours blocks: three rules, additional requirements, and a control.
 
-``class``      the thesis's rule: a class with one blocking owner must reach k + X. With many blocking owners nearly
+``class``      rule of the thesis: a class with one blocking owner must reach k + X. With many blocking owners nearly
                every class has one, and the rule becomes standard(k + X) for everybody.
-``coarser``    blocking owners show the place that standard(k + X) gives them, or one above it; all others the place
-               of standard(k), joined with a neighbouring one where fewer than k are left. Everything shown is true.
-``exchange``   blocking owners exchange their marked values with each other inside the classes of standard(k + X);
-               then standard(k) for everybody. No format tells who asked, but exchanged values are not true.
+``coarser``    blocking owners show the place of standard(k + X), or one above it; all others the place of
+               standard(k), joined with a sibling if fewer than k remain. All values are true.
+``exchange``   blocking owners exchange their marked values inside the classes of standard(k + X); then standard(k)
+               for everybody. The format does not disclose who blocks, but exchanged values are not true.
 ``standard``   k for everybody, no preferences. ``control``: k + X for everybody, no preferences.
 """
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from celosia.classes import STAR
-from celosia.consent.protection.coarsening import coarsened
+from celosia.consent.protection.coarsen import coarsen
 from celosia.consent.protection.tree import Tree, count
 from celosia.errors import ParameterError, RequirementError
 from celosia.histogram import number
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 Rule = Literal["class", "coarser", "exchange", "standard", "control"]
 RULES: tuple[str, ...] = get_args(Rule)
-MOST_TELLING = 0.5
+MAX_BLOCKING_SHARE = 0.5
 """Largest share of blocking data subjects among those whose cells ``suppress`` blanks."""
-FEWEST = 5
-"""So many exchange with each other at least: a single blocking owner would only exchange with herself."""
+MIN_PARTNERS = 5
+"""Smallest number of owners that exchange values: a single one would keep its own."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """How to protect: ``tree`` names the columns of one place from coarse to fine; without it Mondrian is used.
+    """Method and parameters: ``tree`` names the columns of one place from coarse to fine; without it Mondrian is used.
 
     ``camouflage`` is the share of owners without a block who are treated like blocking ones under ``coarser`` and by
     ``suppress``, so that a coarse place or a blank cell is no proof of a block. ``strengthen`` adds to the rule for
@@ -79,15 +79,15 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class Protected:
-    """A protected table with the facts about it that may be published."""
+    """Protected table with its evidence."""
 
     table: Table
     design: Design
     evidence: Mapping[str, Any] = field(default_factory=dict)
     level: NDArray[np.int64] | None = field(default=None, repr=False)
-    """The level of the tree that each record shows."""
+    """Level of the tree that each record shows."""
     tree: Tree | None = field(default=None, repr=False)
-    """The tree of the values that were generalised (under ``exchange`` not the true ones), with joined nodes."""
+    """Tree of the generalised values (after the exchange, under ``exchange``), with joined nodes."""
     holds: bool = True
 
 
@@ -104,8 +104,8 @@ def honour(
 
     .. math:: n_i \\ge k + X_i
 
-    with n_i the number of records (persons) that show the same place. Where marked cells are blanked those count that
-    could be the record: the same place, one above or one below it. Fails when a strengthening cannot be met.
+    with n_i the number of records (persons) that show the same place. If marked cells are blanked, n_i counts the
+    candidates: records that show the same place, or one above or below it. Raises if a model cannot be met.
     """
     marked = dict(cells or {})
     work, rows = table, np.ones(len(table), np.bool_)
@@ -116,17 +116,17 @@ def honour(
     protected = _by_rule(work, extra, design, stream, marked)
     models: list[Model] = [build("model", text) for text in design.strengthen if text not in ("suppress", "exclude")]
     if models:
-        protected = _modelled(work, extra, protected, models, stream)
-    if "suppress" in design.strengthen:  # after the models, which protect the table anew
-        protected = _starred(protected, marked, _camouflage(work, design, stream))
+        protected = _meet_models(work, extra, protected, models, stream)
+    if "suppress" in design.strengthen:  # after the models, which protect the table again
+        protected = _suppress_cells(protected, marked, _camouflage(work, design, stream))
     protected = _blank_suppressed(protected, extra, models)
-    unmet = [describe(model) for model in models if _failing(protected.table, [model], extra).any()]
+    unmet = [describe(model) for model in models if _failing_records(protected.table, [model], extra).any()]
     if unmet:
         raise RequirementError(
             f"{unmet[0]} is not met where marked cells are blanked: their rows are a class of their own. Strengthen "
             "with the model or with suppress, not with both."
         )
-    return _checked(work, extra, protected, int((~rows).sum()))
+    return _with_evidence(work, extra, protected, int((~rows).sum()))
 
 
 def _by_rule(
@@ -140,63 +140,63 @@ def _by_rule(
     if design.rule == "class":
         return _by_one_method(table, design, design.k, design.k + extra)
     if design.rule == "exchange":
-        return _exchanged(table, extra, design, stream, marked)
+        return _exchange(table, extra, design, stream, marked)
     return _coarser(table, extra, design, stream)
 
 
 def _by_one_method(table: Table, design: Design, k: int, target: NDArray[np.int64] | None = None) -> Protected:
-    """One method for everybody: the tree, or Mondrian."""
+    """Protect all records by one method: the tree, or Mondrian."""
     if not design.tree:
-        options: dict[str, Any] = {"require": [{"use": "k-anonymity", "k": k}]}
-        done = protect(table, {"use": "mondrian", **options, "target": target}, seed=0)
-        return Protected(done, design)
+        options: dict[str, object] = {"require": [{"use": "k-anonymity", "k": k}]}
+        protected = protect(table, {"use": "mondrian", **options, "target": target}, seed=0)
+        return Protected(protected, design)
     method = {"use": "tree-generalise", "columns": list(design.tree), "k": k, "target": target}
-    done = protect(table, method, seed=0)
+    protected = protect(table, method, seed=0)
     tree = Tree.of(table, design.tree)
-    return Protected(done, design, level=tree.shown(table, done), tree=tree)
+    return Protected(protected, design, level=tree.levels_shown(table, protected), tree=tree)
 
 
 def _coarser(
     table: Table, extra: NDArray[np.int64], design: Design, stream: Stream, want: NDArray[np.int64] | None = None
 ) -> Protected:
-    """``want`` is what records ask for beyond k when a model asks for more than ``extra``."""
-    tree, fine = _placed(_by_one_method(table, design, design.k))
+    """Apply the rule ``coarser``; ``want`` is the class size beyond k for a model that needs more than ``extra``."""
+    tree, fine = _tree_and_level(_by_one_method(table, design, design.k))
     raised = extra
     if design.camouflage:
         raised = np.where(_camouflage(table, design, stream), int(extra.max(initial=0)), extra)
     level = fine
     for x in np.unique(raised[raised > 0]):
-        _, coarse = _placed(_by_one_method(table, design, design.k + int(x)))
+        _, coarse = _tree_and_level(_by_one_method(table, design, design.k + int(x)))
         level = np.where(raised == x, np.maximum(fine, coarse), level)
     need = design.k + (raised if want is None else np.maximum(raised, want))
-    tree, level = coarsened(tree, level, need, design.k, _persons(table))
-    done, gone = table.replace(tree.cells(level)), level == tree.height
-    facts = {"raised": int((level > fine).sum()), "joined": int(tree.joined(level).sum())}
-    return Protected(done.suppress(gone) if gone.any() else done, design, facts, level, tree)
+    tree, level = coarsen(tree, level, need, design.k, _persons(table))
+    protected, suppressed = table.replace(tree.cells(level)), level == tree.height
+    facts = {"raised": int((level > fine).sum()), "joined": int(tree.shows_several(level).sum())}
+    return Protected(protected.suppress(suppressed) if suppressed.any() else protected, design, facts, level, tree)
 
 
 def _camouflage(table: Table, design: Design, stream: Stream) -> NDArray[np.bool_]:
-    """Rows treated as if their owner blocked something, all rows of a person alike."""
+    """Draw the rows to treat like those of blocking owners: all rows of a person, or none."""
     person = _persons(table)
     return stream.child("camouflage").uniform(table.ids() if person is None else person) < design.camouflage
 
 
-def _placed(protected: Protected) -> tuple[Tree, NDArray[np.int64]]:
-    """The tree and the level that each record shows."""
+def _tree_and_level(protected: Protected) -> tuple[Tree, NDArray[np.int64]]:
+    """Return the tree and the levels of a table that has them."""
     assert protected.tree is not None
     assert protected.level is not None
     return protected.tree, protected.level
 
 
-def _exchanged(
+def _exchange(
     table: Table, extra: NDArray[np.int64], design: Design, stream: Stream, marked: Mapping[str, NDArray[np.bool_]]
 ) -> Protected:
     wide = _by_one_method(table, design, design.k + int(extra.max(initial=0)))
     if design.tree:
-        tree, level = _placed(wide)
+        tree, level = _tree_and_level(wide)
         group = tree.classes(level)
     else:
-        group = _alike(wide.table)
+        group = _class_numbers(wide.table)
     rows = _partners(extra > 0, group, stream.child("partners").uniform(table.ids()), _persons(table))
     order = rows[np.argsort(group[rows], kind="stable")]
     mixed = rows[np.lexsort((stream.child("exchange").uniform(rows.astype(np.int64)), group[rows]))]
@@ -204,12 +204,16 @@ def _exchanged(
     source[order] = mixed
     names = list(dict.fromkeys([*(design.tree or table.schema.quasi), *(n for n in marked if n in table.names)]))
     moved = table.replace({name: table.column(name).gather(source) for name in names})
-    done = _by_one_method(moved, design, design.k)
+    protected = _by_one_method(moved, design, design.k)
     changed = np.zeros(len(table), np.bool_)
     for name in names:
         changed |= table.column(name).ne_missing(moved.column(name)).to_numpy()
     return Protected(
-        done.table, design, {"exchanged": len(rows), "untrue rows": int(changed.sum())}, done.level, done.tree
+        protected.table,
+        design,
+        {"exchanged": len(rows), "untrue rows": int(changed.sum())},
+        protected.level,
+        protected.tree,
     )
 
 
@@ -219,13 +223,13 @@ def _partners(
     chance: NDArray[np.float64],
     person: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """Who exchanges: blocking owners, and so many others that no group has fewer than five when one blocks.
+    """Select the rows that exchange: those of blocking owners, and others up to five per group with a block.
 
-    With ``person`` five persons: another of them joins with one row.
+    With ``person`` groups need five persons; each additional person takes part with one row.
     """
     groups = int(group.max(initial=0)) + 1
     n = count(group[blocked], None if person is None else person[blocked], groups)
-    missing = np.where(n > 0, np.maximum(FEWEST - n, 0), 0)
+    missing = np.where(n > 0, np.maximum(MIN_PARTNERS - n, 0), 0)
     others = np.flatnonzero(~blocked)
     others = others[np.lexsort((chance[others], group[others]))]
     if person is not None and len(others):
@@ -237,8 +241,10 @@ def _partners(
     return np.sort(np.concatenate([np.flatnonzero(blocked), others[rank < missing[group[others]]]]))
 
 
-def _starred(protected: Protected, marked: Mapping[str, NDArray[np.bool_]], hidden: NDArray[np.bool_]) -> Protected:
-    """Blank the marked cells of blocking owners; below a blanked place the finer ones go too, since they tell it.
+def _suppress_cells(
+    protected: Protected, marked: Mapping[str, NDArray[np.bool_]], hidden: NDArray[np.bool_]
+) -> Protected:
+    """Blank the marked cells of blocking owners, and the finer places below a blanked one, which would disclose it.
 
     ``hidden`` are the rows whose cells are blanked in the same columns although their owners block nothing.
     """
@@ -251,7 +257,7 @@ def _starred(protected: Protected, marked: Mapping[str, NDArray[np.bool_]], hidd
             if coarse in hits:
                 hits[fine] = hits.get(fine, np.zeros(len(protected.table), np.bool_)) | hits[coarse]
     for name, mask in hits.items():
-        _refuse_telling(name, mask, hidden, _persons(protected.table))
+        _refuse_disclosing_blanks(name, mask, hidden, _persons(protected.table))
     hits = {name: mask | hidden for name, mask in hits.items()}
     for depth, name in enumerate(tree):
         if level is not None and name in hits:
@@ -266,85 +272,85 @@ def _starred(protected: Protected, marked: Mapping[str, NDArray[np.bool_]], hidd
     return Protected(table, protected.design, facts, level, protected.tree)
 
 
-def _refuse_telling(
+def _refuse_disclosing_blanks(
     column: str, marked: NDArray[np.bool_], hidden: NDArray[np.bool_], person: NDArray[np.int64] | None
 ) -> None:
-    r"""Refuse blank cells that show who blocks: of those who have one, at most half may block.
+    r"""Raise if blank cells disclose who blocks: at most half of the data subjects with one may block.
 
     .. math:: b / (b + h) \le 1/2
 
-    with b data subjects who block and h others whose cells are blanked. Where all cells are blank they show nothing.
+    with b data subjects who block and h others whose cells are blanked. If all cells are blank, nothing is disclosed.
     """
     persons = np.arange(len(marked)) if person is None else person
     blocking, blank = (len(np.unique(persons[mask])) for mask in (marked, marked | hidden))
-    if (marked | hidden).all() or blocking <= MOST_TELLING * blank:
+    if (marked | hidden).all() or blocking <= MAX_BLOCKING_SHARE * blank:
         return
     others = len(np.unique(persons)) - blocking
-    enough = blocking * (1 / MOST_TELLING - 1)
+    enough = blocking * (1 / MAX_BLOCKING_SHARE - 1)
     # three standard deviations above, in steps of 0.05: the advice works, and states no exact number
     share = min(1.0, math.ceil(20 * (enough + 3 * math.sqrt(enough)) / max(others, 1)) / 20)
     raise RequirementError(
-        f"more than {MOST_TELLING:.0%} of the data subjects whose {column!r} would be blank block it, so that a blank "
-        f"cell shows who does. Use a camouflage of at least {share:g}, or strengthen with 'exclude'."
+        f"more than {MAX_BLOCKING_SHARE:.0%} of the data subjects whose {column!r} would be blank block it, so that a "
+        f"blank cell shows who does. Use a camouflage of at least {share:g}, or strengthen with 'exclude'."
     )
 
 
-def _modelled(
+def _meet_models(
     table: Table, extra: NDArray[np.int64], protected: Protected, models: Sequence[Model], stream: Stream
 ) -> Protected:
-    """Ask for larger classes for the blocking owners of those that fail a model, until none does.
+    """Require larger classes for blocking owners in classes that fail a model, until none does.
 
-    A model of the whole file fails for all its records at once; what blocking owners cannot mend is refused.
+    A model of the whole file fails for all records at once; if larger classes do not help, raise.
     """
     design, want = protected.design, extra.copy()
-    wish = " and ".join(describe(model) for model in models)
-    while (failing := _failing(protected.table, models, extra)).any():
+    requirement = " and ".join(describe(model) for model in models)
+    while (failing := _failing_records(protected.table, models, extra)).any():
         size = protected.table.frequencies().astype(np.int64)
         want = np.where(failing, np.maximum(want, size - design.k + 1), want)
         if design.rule == "coarser":
-            protected = _coarser(table, extra, design, stream, want)  # at the worst they climb to the root
+            protected = _coarser(table, extra, design, stream, want)  # in the worst case up to the root
             continue
         if (want + design.k > len(table)).any():
-            raise RequirementError(f"no class large enough meets {wish} for all blocking owners; ask for less.")
+            raise RequirementError(f"no class large enough meets {requirement} for all blocking owners; ask for less.")
         protected = _by_one_method(table, design, design.k, design.k + want)
     unmet = [describe(model) for model in models if model.scope == "file" and not model.holds(protected.table)]
     if unmet:
         raise RequirementError(
             f"{unmet[0]} is not met, however coarse the places of blocking owners are; raise k, or ask for less."
         )
-    return replace(protected, evidence={**protected.evidence, "strengthened": wish})
+    return replace(protected, evidence={**protected.evidence, "strengthened": requirement})
 
 
 def _blank_suppressed(protected: Protected, extra: NDArray[np.int64], models: Sequence[Model]) -> Protected:
-    """Empty the sensitive cells of suppressed records that as a class are fewer than k + X or fail a model."""
+    """Blank the sensitive cells of suppressed records if their class has fewer than k + X or fails a model."""
     table = protected.table
-    gone, person = table.suppressed_mask(), _persons(table)
+    suppressed, person = table.suppressed_mask(), _persons(table)
     sensitive = [name for name in table.schema.sensitive if name not in table.schema.quasi]
-    if not sensitive or not gone.any() or gone.all():
+    if not sensitive or not suppressed.any() or suppressed.all():
         return protected
-    size = int(gone.sum()) if person is None else len(np.unique(person[gone]))
-    few = size < protected.design.k + int(extra[gone].max())
-    if not few and not any(model.failing_records(table)[gone].any() for model in models):
+    size = int(suppressed.sum()) if person is None else len(np.unique(person[suppressed]))
+    few = size < protected.design.k + int(extra[suppressed].max())
+    if not few and not any(model.failing_records(table)[suppressed].any() for model in models):
         return protected
-    return replace(protected, table=table.suppress(gone, blank=sensitive))
+    return replace(protected, table=table.suppress(suppressed, blank=sensitive))
 
 
-def _failing(table: Table, models: Sequence[Model], extra: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Records of blocking owners that lie in a class that fails a model; suppressed ones belong to none."""
+def _failing_records(table: Table, models: Sequence[Model], extra: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return the records of blocking owners in a class that fails a model; suppressed records are in none."""
     failing = np.logical_or.reduce([model.failing_records(table) for model in models])
     return np.asarray(failing & ~table.suppressed_mask() & (extra > 0), np.bool_)
 
 
-def _checked(table: Table, extra: NDArray[np.int64], protected: Protected, left_out: int) -> Protected:
-    """The post-condition, and what the result shows about who asked."""
+def _with_evidence(table: Table, extra: NDArray[np.int64], protected: Protected, left_out: int) -> Protected:
+    """Check the post-condition, and add the evidence on class sizes and on the disclosure of blocks."""
     design = protected.design
     blocked = extra > 0
-    asked = design.k + extra  # what data subjects asked for, whatever the rule aims at
+    asked = design.k + extra  # the requested class size, whatever the rule aims at
     person = _persons(table)
-    facts: dict[str, Any] = {**protected.evidence, "rule": design.rule, "k": design.k, "X": int(extra.max(initial=0))}
+    facts = {**protected.evidence, "rule": design.rule, "k": design.k, "X": int(extra.max(initial=0))}
     facts |= {"rows": len(table), "blocked rows": int(blocked.sum()), "left out": left_out}
     if design.tree:
-        tree, level = _placed(protected)
+        tree, level = _tree_and_level(protected)
         kept = level < tree.height
         strict = tree.sizes(level, person)
         could, above = tree.candidates(level, person)
@@ -353,12 +359,12 @@ def _checked(table: Table, extra: NDArray[np.int64], protected: Protected, left_
         facts |= {"smallest class": int(strict[kept].min(initial=len(table)))}
         if loose:
             facts |= {"smallest number of candidates": int(could[kept].min(initial=len(table)))}
-        facts |= _who_asked(above, blocked)
+        facts |= _block_disclosure(above, blocked)
         label = tree.classes(level)
     else:
         size = protected.table.frequencies().astype(np.int64)
         kept = ~protected.table.suppressed_mask()
-        label = _alike(protected.table)
+        label = _class_numbers(protected.table)
         facts |= {"smallest class": int(size[kept].min(initial=len(table)))}
     with_block = np.zeros(int(label.max(initial=0)) + 1, np.bool_)
     np.logical_or.at(with_block, label[kept], blocked[kept])
@@ -367,8 +373,8 @@ def _checked(table: Table, extra: NDArray[np.int64], protected: Protected, left_
     return Protected(protected.table, design, facts, protected.level, protected.tree, holds=facts["short"] == 0)
 
 
-def _who_asked(flagged: NDArray[np.bool_], blocked: NDArray[np.bool_]) -> dict[str, Any]:
-    """How well a coarse place among finer ones tells that its owner blocked something."""
+def _block_disclosure(flagged: NDArray[np.bool_], blocked: NDArray[np.bool_]) -> dict[str, float]:
+    """Measure how well a coarse place among finer ones predicts that its owner blocks something."""
     hits, n = int((flagged & blocked).sum()), int(flagged.sum())
     return {
         "coarse among finer": n,
@@ -391,6 +397,6 @@ def _where(mask: NDArray[np.bool_], yes: pl.Series, no: pl.Series) -> pl.Series:
     return pl.select(pl.when(pl.Series(mask)).then(yes).otherwise(no).alias(no.name)).to_series()
 
 
-def _alike(table: Table) -> NDArray[np.int64]:
-    """A number per record, the same for records that show the same quasi-identifiers."""
+def _class_numbers(table: Table) -> NDArray[np.int64]:
+    """Return the class number of each record: records of a class show the same quasi-identifiers."""
     return number([table.encoded(name).codes for name in table.schema.need_quasi()])

@@ -1,4 +1,4 @@
-"""Places as one tree (province, canton, district): which node each record shows, and who could be behind it."""
+"""Places as one tree (province, canton, district): the node that each record shows, and its candidates."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tree:
-    """The leaf of each record and the node of each leaf at each level: level 0 are the leaves, the last the root."""
+    """Leaf of each record and node of each leaf by level: level 0 has the leaves, the last level the root."""
 
     columns: tuple[str, ...]
     leaf: NDArray[np.int64]
     nodes: NDArray[np.int64]
     names: tuple[tuple[str | None, ...], ...]
-    """What each leaf is called on each level; the root is called ``*``."""
+    """Name of each leaf on each level; the root is ``*``."""
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str]) -> Tree:
@@ -66,11 +66,11 @@ class Tree:
 
     @property
     def height(self) -> int:
-        """The level of the root."""
+        """Level of the root."""
         return len(self.nodes) - 1
 
-    def shown(self, original: Table, protected: Table) -> NDArray[np.int64]:
-        """The level of the node that each record of a protected table shows."""
+    def levels_shown(self, original: Table, protected: Table) -> NDArray[np.int64]:
+        """Return the level of the node that each record of a protected table shows."""
         if len(self.columns) > 1:
             stars = [(protected.column(c) == STAR).fill_null(value=False).to_numpy() for c in self.columns]
             return np.asarray(np.sum(stars, axis=0), np.int64)
@@ -86,7 +86,7 @@ class Tree:
         )
 
     def cells(self, level: NDArray[np.int64]) -> dict[str, pl.Series]:
-        """What each record shows in each column; nodes that were joined show the set of their names."""
+        """Return the columns that records show at given levels; joined nodes show the set of their names."""
         import polars as pl
 
         at = level * self.nodes.shape[1] + self.leaf
@@ -108,11 +108,11 @@ class Tree:
         return np.where(below == 1, 0.0, below / self.nodes.shape[1])
 
     def classes(self, level: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The class of each record: those that show the same node."""
+        """Return the class number of each record: records of a class show the same node."""
         return number([level, self.nodes[level, self.leaf]])
 
-    def joined(self, level: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each record shows a set of several nodes."""
+    def shows_several(self, level: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether each record shows a set of several nodes."""
         rows = zip(self.nodes, self.names, strict=True)
         several = np.array([[a != b for a, b in zip(_sets(n, own), own, strict=True)] for n, own in rows])
         return np.asarray(several[level, self.leaf], np.bool_)
@@ -120,11 +120,11 @@ class Tree:
     def candidates(
         self, level: NDArray[np.int64], person: NDArray[np.int64] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """How many records could be the one behind each record, and whether finer nodes are shown below its node.
+        """Count the candidates of each record, and return whether finer nodes are shown below its node.
 
-        A record that shows a canton could be anybody of the canton's districts; so somebody whose district is known
-        could be a record that shows the district or anything above it. With ``person`` persons are counted (a
-        person with several labels is counted in the larger part only, so the number is never too high).
+        A record that shows a canton may be of any district of it; so a person whose district is known may be a
+        record that shows the district or a node above it. With ``person`` persons are counted (one with several
+        labels in the larger part only, so the number is never too high).
         """
         n_nodes = self.nodes.max() + 1
         above = np.zeros(self.nodes.shape, np.int64)  # records that show exactly this node
@@ -147,14 +147,14 @@ class Tree:
 
 
 def count(node: NDArray[np.int64], person: NDArray[np.int64] | None, nodes: int = 0) -> NDArray[np.int64]:
-    """Records, or distinct persons, per node."""
+    """Count the records, or distinct persons, of each node."""
     if person is None or not len(node):
         return np.bincount(node, minlength=nodes)
     return np.bincount(node[group([node, person])[0]], minlength=nodes)
 
 
 def _sets(nodes: NDArray[np.int64], names: Sequence[str | None]) -> list[str | None]:
-    """The name of the node of each leaf: its own, or the set of those of the nodes that were joined."""
+    """Return the name of the node of each leaf; for joined nodes the set of their names."""
     members: dict[int, dict[str | None, None]] = {}
     for node, name in zip(nodes.tolist(), names, strict=True):
         members.setdefault(node, {})[name] = None
@@ -167,5 +167,5 @@ def _frozen(names: Sequence[Sequence[str | None]]) -> tuple[tuple[str | None, ..
 
 
 def _one_label(label: NDArray[np.int64], person: NDArray[np.int64]) -> bool:
-    """Whether all records of a person are in one class."""
+    """Return whether every person has all records in one class."""
     return not len(label) or len(group([label, person])[0]) == len(group([person])[0])

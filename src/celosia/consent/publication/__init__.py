@@ -1,1 +1,1 @@
-"""A request for data, from the question to the files."""
+"""Requests for data: analysis, protection, release and repetition."""

@@ -1,4 +1,4 @@
-"""Tables that a query may read: base tables, which rules name, and never the tables of the preference store.
+"""Check that a query reads base tables only, which rules name, and no table of the preference store.
 
 A rule names the columns of a base table. A view, a materialised view, a partition, a foreign table or a function shows
 the same columns under another name, so that a block would be ignored. Such objects are refused.
@@ -65,7 +65,7 @@ _POSTGRES_KINDS = {"v": "a view", "m": "a materialised view", "f": "a foreign ta
 
 
 def refuse_derived(source: str | pl.DataFrame, sql: str, dialect: str, ruled: Iterable[str] = ()) -> None:
-    """Refuse a query that reads anything but base tables, or a table of the preference store.
+    """Raise if a query reads anything but base tables, or a table of the preference store.
 
     ``ruled`` are the tables that rules name: no WITH query may have the name of one.
     """
@@ -99,7 +99,7 @@ def refuse_derived(source: str | pl.DataFrame, sql: str, dialect: str, ruled: It
 
 
 def refuse_unlisted(query: Elements, columns: Columns) -> None:
-    """Refuse a column that its table is not known to have: the database may read the name as something else."""
+    """Raise if a column is not known in its table: the database may resolve the name to something else."""
     used = query.fields.union(
         *(output.direct for output in query.outputs), {(UNRESOLVED, name) for name in query.unresolved}
     )
@@ -113,7 +113,7 @@ def refuse_unlisted(query: Elements, columns: Columns) -> None:
 
 
 def _refuse_shadowing(tree: exp.Query, source: str | pl.DataFrame, taken: set[str]) -> None:
-    """Refuse a WITH query whose name another object has: which of the two a name means depends on the database."""
+    """Raise if a WITH query has the name of another object: which of them is read depends on the database."""
     from sqlglot import exp
 
     names = [cte.alias for cte in tree.find_all(exp.CTE)]
@@ -131,7 +131,7 @@ def _refuse_shadowing(tree: exp.Query, source: str | pl.DataFrame, taken: set[st
 
 
 def _tables(tree: exp.Query) -> Iterator[exp.Table]:
-    """Tables that a query names, without its common table expressions."""
+    """Iterate over the tables that a query names, without its common table expressions."""
     from sqlglot import exp
 
     for table in tree.find_all(exp.Table):
@@ -146,12 +146,12 @@ def _tables(tree: exp.Query) -> Iterator[exp.Table]:
 
 
 def _calls(read: Iterable[exp.Table]) -> Iterator[tuple[str, str]]:
-    """Functions in FROM that make rows of anything but their arguments."""
-    return ((name, "a function") for table in read if (name := _called(table)) and name not in ROW_FUNCTIONS)
+    """Iterate over the functions in FROM whose rows depend on more than their arguments."""
+    return ((name, "a function") for table in read if (name := _function_name(table)) and name not in ROW_FUNCTIONS)
 
 
 def _functions(url: str, sql: str, native: str) -> Iterator[tuple[str, str]]:
-    """Names in a query that functions or macros of the database have; PostgreSQL also calls ``f(t)`` as ``t.f``."""
+    """Iterate over names that are functions or macros of the database; PostgreSQL also calls ``f(t)`` as ``t.f``."""
     import sqlglot
 
     if native == "sqlite":  # its functions belong to a connection, not to the database
@@ -168,7 +168,7 @@ def _functions(url: str, sql: str, native: str) -> Iterator[tuple[str, str]]:
 
 
 def _first_column(url: str, query: str) -> list[str]:
-    """First column of a query on the catalogue of a database; an empty result has no values."""
+    """Return the first column of a query on the catalogue of a database."""
     if dialect_of(url) == "duckdb":
         from celosia.data.io.database import scan
 
@@ -188,8 +188,8 @@ def _first_column(url: str, query: str) -> list[str]:
             engine.dispose()
 
 
-def _called(table: exp.Table) -> str:
-    """Name of a function in FROM; empty for a table."""
+def _function_name(table: exp.Table) -> str:
+    """Return the name of a function in FROM; empty for a table."""
     from sqlglot import exp
 
     if isinstance(table.this, exp.Identifier):
@@ -206,7 +206,7 @@ def _postgres_kinds(url: str, read: list[exp.Table], ruled: Collection[str]) -> 
     try:
         with engine.connect() as connection:
             for table in read:
-                if _called(table):
+                if _function_name(table):
                     continue
                 path = ".".join(part.sql(dialect="postgres") for part in table.parts)
                 row = connection.execute(sa.text(_POSTGRES_TABLE), {"name": path}).first()
@@ -236,7 +236,7 @@ def _sqlite_kinds(url: str, read: list[exp.Table], ruled: Collection[str]) -> It
     )
     computed = {name.casefold() for name, text in texts.items() if _is_computed(text or "", "sqlite")}
     for table in read:
-        if _called(table):
+        if _function_name(table):
             continue
         name = table.name.casefold()
         kind = kinds.get(name, "missing")
@@ -255,7 +255,7 @@ def _duckdb_kinds(url: str, read: list[exp.Table], ruled: Collection[str]) -> It
     computed = {(s.casefold(), n.casefold()) for s, n, text in texts if _is_computed(text or "", "duckdb")}
     for table in read:
         key = (table.db.casefold() or "main", table.name.casefold())
-        if _called(table):
+        if _function_name(table):
             continue
         if kinds.get(key) != "BASE TABLE" or table.catalog:
             yield table.name, "a view" if kinds.get(key) == "VIEW" else "not a table of this database"
@@ -264,7 +264,7 @@ def _duckdb_kinds(url: str, read: list[exp.Table], ruled: Collection[str]) -> It
 
 
 def _is_computed(text: str, dialect: str) -> bool:
-    """Whether the definition of a table has a generated column: ``name AS (…)``."""
+    """Return whether the definition of a table has a generated column: ``name AS (…)``."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 

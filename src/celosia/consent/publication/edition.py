@@ -1,7 +1,7 @@
-"""Report for everybody, without any number that depends on how many data subjects block an inference.
+"""Public report, without any number that depends on how many data subjects block an inference.
 
-Two exact counts of publications that differ by one person show that person's choice, and so do two ranges at their
-border: such numbers are for the publisher alone.
+Two exact counts of publications that differ by one person disclose the choice of that person, and so can two ranges:
+such numbers are for the publisher only.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ FEWEST = 5
 """Width of the ranges in which the administrator sees counts."""
 WITHHELD = "how many data subjects block an inference, and what follows from it"
 PRIVATE = frozenset({"owners who block and are not in the result"})
-"""What is for the publisher alone."""
+"""Entries for the publisher only."""
 ALWAYS = ("rows", "classes", "smallest class", "smallest number of candidates", "suppressed")
-"""Facts that the file itself shows."""
+"""Facts that the released file shows itself."""
 
 
-def public(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the edition of a report that everybody may read; a number that is withheld is None."""
+def public(report: Mapping[str, Any]) -> dict[str, object]:
+    """Return the public edition of a report, with None for withheld numbers."""
     counts = dict.fromkeys(("owners", "rows", "rows whose X it decides"))
     excluded = "exclude" in report["method"]["strengthen"]
-    # without the rows of those who block, any number over all rows shows how many they are
-    whole: dict[str, Any] = (
+    # without the rows of blocking owners, any number over all rows discloses how many they are
+    whole: dict[str, object] = (
         {"owners": None, "rows without an owner": None, "before": {}, "measured": {}} if excluded else {}
     )
     measured = {} if excluded else report["measured"]
@@ -34,18 +34,18 @@ def public(report: Mapping[str, Any]) -> dict[str, Any]:
         "owners who block": None,
         "rows marked": None,
         "facts": _facts(report["facts"]),
-        "measured": {name: _measured(measures) for name, measures in measured.items()},
+        "measured": {name: _public_measures(measures) for name, measures in measured.items()},
         "withheld": WITHHELD,
         **whole,
     }
 
 
-def _facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _facts(facts: Mapping[str, Any]) -> dict[str, object]:
     return {name: value for name, value in facts.items() if name in ALWAYS}
 
 
-def _measured(measures: Mapping[str, Any]) -> dict[str, Any]:
-    """Measures of one rule over all records."""
+def _public_measures(measures: Mapping[str, Any]) -> dict[str, object]:
+    """Return the measures of one rule over all records."""
     groups = {
         name: {group: value for group, value in measures[name].items() if group == "all"}
         for name in ("losses", "p_reid")

@@ -1,4 +1,4 @@
-"""A publication as a release: data, public certificate, private record and reports, written together or not at all."""
+"""Release of a publication: data, certificate, private record and reports, written atomically."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from celosia.release.evidence.certificate import (
 )
 from celosia.release.evidence.findings import measure_model, measure_threat
 from celosia.release.evidence.history import with_roles
-from celosia.release.evidence.plain_data import indented, plain
+from celosia.release.evidence.plain_data import plain, pretty_json
 from celosia.release.evidence.row_map import pack_rows
 from celosia.release.evidence.seal import draft_files, file_hash, finish_interrupted, fresh_key, now, seal
 from celosia.release.output.write import writer_options
@@ -51,15 +51,15 @@ BIGGER = {
     "control": "class size of owners who block {}",
     "exchange": "class size within which owners who block {} exchange",
 }
-"""What k + X bounds under each rule; ``standard`` knows no X."""
+"""Quantity that k + X bounds under each rule; ``standard`` has no X."""
 
 
 def write_files(
     publication: Publication, out: str | Path, *, overwrite: bool = False, signer: Signer | None = None
 ) -> dict[str, Path]:
-    """Write a release into a directory: when one of its files fails none of them appears.
+    """Write the files of a release into a directory, all or none.
 
-    The private record and the internal page can be read by their owner alone (mode 0600).
+    The private record and the internal page have mode 0600.
     """
     from celosia.consent.publication.report_page import page
 
@@ -72,11 +72,11 @@ def write_files(
         raise OutputError(f"{', '.join(taken)} exist already in {str(out)!r}. Give another place, or overwrite.")
     shown = public(publication.report)
     with draft_files(paths, overwrite=overwrite) as drafts:
-        draft = certified(publication, drafts["data"])
+        draft = certify(publication, drafts["data"])
         digest = file_hash(drafts["data"])
-        certificate, record = seal(draft, recorded(publication), paths["data"].name, digest, signer=signer)
-        drafts["certificate"].write_bytes(indented(certificate.spec()))
-        drafts["record"].write_bytes(indented(record.spec()))
+        certificate, record = seal(draft, private_record(publication), paths["data"].name, digest, signer=signer)
+        drafts["certificate"].write_bytes(pretty_json(certificate.spec()))
+        drafts["record"].write_bytes(pretty_json(record.spec()))
         text = json.dumps(plain(shown), indent=1, ensure_ascii=False)
         drafts["report"].write_text(text, encoding="utf-8")
         warning = certificate.test
@@ -85,8 +85,8 @@ def write_files(
     return paths
 
 
-def certified(publication: Publication, path: Path) -> CertificateDraft:
-    """Write the data, and return the certificate about them, measured on the file as others read it."""
+def certify(publication: Publication, path: Path) -> CertificateDraft:
+    """Write the data, and return the certificate, measured on the written file."""
     write(publication.table.visible(), path, type="csv", overwrite=True, **writer_options(path))
     request, shown = publication.request, plain(public(publication.report))
     roles = Roles.model_validate(publication.table.schema.spec())
@@ -123,8 +123,8 @@ def certified(publication: Publication, path: Path) -> CertificateDraft:
     return certificate
 
 
-def recorded(publication: Publication) -> RecordDraft:
-    """Return the private record: enough for the publisher to make the release again, and the whole report."""
+def private_record(publication: Publication) -> RecordDraft:
+    """Return the private record, with all that repeats the release, and the whole report."""
     request, origin = publication.request, publication.origin
     return RecordDraft(
         format=RECORD_FORMAT,
@@ -140,7 +140,7 @@ def recorded(publication: Publication) -> RecordDraft:
             "sensitive": list(request.sensitive),
             "dialect": request.dialect or origin.dialect,
             "key": request.key,
-            # a hierarchy that is no file must be given again
+            # a hierarchy that is no file must be provided again to repeat the release
             "hierarchies": {c: str(h) if isinstance(h, str | Path) else None for c, h in request.hierarchies.items()},
             "external": request.external,
             "acknowledge": dict(request.acknowledge),
@@ -157,7 +157,7 @@ def recorded(publication: Publication) -> RecordDraft:
 
 
 def _requirements(publication: Publication, table: Table) -> list[Requirement]:
-    """Return the requirement of k for everybody, in records as the file shows them, and in persons if rows repeat."""
+    """Return the requirement of k for everybody, counted in records, and in persons if a person has several."""
     design, facts = publication.request.design, publication.protected.evidence
     verdict = measure_model(build("model", {"use": "k-anonymity", "k": design.k}), table).requirement()
     if design.tree and "suppress" in design.strengthen:
@@ -170,7 +170,7 @@ def _requirements(publication: Publication, table: Table) -> list[Requirement]:
 
 
 def _conditions(publication: Publication) -> list[Condition]:
-    """Return the requirements for owners who block an inference, whoever and however many they are."""
+    """Return the requirement for the owners who block each inference; it does not depend on their number."""
     design = publication.request.design
     if design.rule not in BIGGER:
         return []

@@ -1,4 +1,4 @@
-"""A publication made again: with the private record, the database, the catalogue and the choices of its day."""
+"""Repetition of a publication from its private record, the database, the catalogue and the choices of its time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.consent.owners.past import Past
 from celosia.consent.protection.protection import Design
-from celosia.consent.publication.release import certified
-from celosia.consent.publication.request import Publication, Request, activations, carried_out
+from celosia.consent.publication.release import certify
+from celosia.consent.publication.request import Publication, Request, activations, carry_out
 from celosia.consent.rules.rules import Catalogue
 from celosia.errors import CelosiaError, ParameterError
 from celosia.release.evidence.certificate import Certificate, CertificateDraft, Record
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from celosia.consent.owners.store import Preferences
 
 NEW = {"created", "celosia", "commitments", "release"}
-"""What a certificate that is made again need not repeat; the file is compared by its hash."""
+"""Entries of a certificate that a repetition does not compare; the file is compared by its hash."""
 
 
 def repetition(
@@ -34,7 +34,10 @@ def repetition(
     store: Preferences,
     hierarchies: Mapping[str, Any] | None = None,
 ) -> Repeat:
-    """How :func:`celosia.verify` repeats a publication; ``hierarchies`` are those that are no files."""
+    """Return the function with which :func:`celosia.verify` repeats a publication.
+
+    ``hierarchies`` are those that are no files.
+    """
 
     def repeat(stated: Certificate, private: Record) -> list[Check]:
         if not private.request:
@@ -43,16 +46,16 @@ def repetition(
         past = Past(store, str(private.moment), default=private.default == "block")
         try:
             matching = activations(request, source, catalogue)
-            again = carried_out(request, source, catalogue, past, matching, int(private.seed, 16))
+            rerun = carry_out(request, source, catalogue, past, matching, int(private.seed, 16))
         except CelosiaError as error:
             return [Check("repetition", None, None, False, str(error))]
-        return _compared(stated, private, again, _deleted(store, str(private.moment)))
+        return _compare(stated, private, rerun, _has_deletion(store, str(private.moment)))
 
     return repeat
 
 
 def _request(private: Record, hierarchies: Mapping[str, Any]) -> Request:
-    """The request and its design, as the record holds them."""
+    """Return the request and its design from the private record."""
     request: dict[str, Any] = private.request
     stored = {**request, "hierarchies": {**request["hierarchies"], **hierarchies}}
     lacking = [column for column, hierarchy in stored["hierarchies"].items() if hierarchy is None]
@@ -65,8 +68,8 @@ def _tuples(stored: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
 
 
-def _compared(stated: Certificate, private: Record, again: Publication, deleted: bool) -> list[Check]:
-    origin, committed = again.origin, private.committed
+def _compare(stated: Certificate, private: Record, rerun: Publication, deleted: bool) -> list[Check]:
+    origin, committed = rerun.origin, private.committed
     checks = [
         _same("SHA-256 of the result of the query", str(private.input.sha256), origin.input),
         _same("SHA-256 of the catalogue of inferences", committed["catalogue"], origin.catalogue),
@@ -77,33 +80,33 @@ def _compared(stated: Certificate, private: Record, again: Publication, deleted:
         return [*checks[:-1], Check(checks[-1].claim, checks[-1].stated, origin.preferences, None, reason)]
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / stated.release.file
-        certificate = certified(again, file)
+        certificate = certify(rerun, file)
         digest = file_hash(file)
     old, new = ({k: v for k, v in claims.items() if k not in NEW} for claims in (stated.spec(), certificate.spec()))
-    differing = [name for name in {**old, **new} if not _alike(old.get(name), new.get(name))]
+    differing = [name for name in {**old, **new} if not _agree(old.get(name), new.get(name))]
     same = f"differs in {', '.join(differing)}" if differing else "the same"
     return [
         *checks,
-        *_hidden(stated, certificate, again),
+        *_unverifiable_checks(stated, certificate, rerun),
         _same("repetition gives the same bytes", stated.release.sha256, digest),
         _same("repetition gives the same certificate", "the same", same),
     ]
 
 
-def _hidden(stated: Certificate, certificate: CertificateDraft, again: Publication) -> list[Check]:
-    """Check what the file alone does not show: counts of persons and candidates, and the classes of those who block."""
+def _unverifiable_checks(stated: Certificate, certificate: CertificateDraft, rerun: Publication) -> list[Check]:
+    """Check what the file does not show: counts of persons and candidates, and the classes of blocking owners."""
     repeated = {claim.counted: claim.value for claim in certificate.requirements if claim.counted}
     checks = [
         Check(claim.part, claim.value, repeated.get(claim.counted), repeated.get(claim.counted) == claim.value)
         for claim in stated.requirements
         if claim.counted
     ]
-    design, table = again.request.design, again.protected.table
-    if design.rule == "exchange" or "candidates" in repeated:  # what was kept is not a size of classes in the table
+    design, table = rerun.request.design, rerun.protected.table
+    if design.rule == "exchange" or "candidates" in repeated:  # the guarantee is not a class size of the table
         return checks
     size, kept = table.frequencies(), ~table.suppressed_mask()
     for condition in stated.conditions:
-        rows = again.marks.rows.get(condition.inference)
+        rows = rerun.marks.rows.get(condition.inference)
         mine = size[kept & rows[table.ids()]] if rows is not None else size[:0]
         least = float(mine.min()) if len(mine) else None
         wanted: Any = condition.value
@@ -115,19 +118,19 @@ def _same(claim: str, stated: str, repeated: str) -> Check:
     return Check(claim, stated, repeated, stated == repeated)
 
 
-def _alike(stated: Any, repeated: Any) -> bool:
-    """Whether two plain values agree, numbers up to what another machine may round differently."""
+def _agree(stated: object, repeated: object) -> bool:
+    """Return whether two plain values agree, numbers within the rounding of another machine."""
     if isinstance(stated, dict) and isinstance(repeated, dict):
-        return stated.keys() == repeated.keys() and all(_alike(value, repeated[name]) for name, value in stated.items())
+        return stated.keys() == repeated.keys() and all(_agree(value, repeated[name]) for name, value in stated.items())
     if isinstance(stated, list) and isinstance(repeated, list):
-        return len(stated) == len(repeated) and all(map(_alike, stated, repeated))
+        return len(stated) == len(repeated) and all(map(_agree, stated, repeated))
     if isinstance(stated, float) and isinstance(repeated, float):
         return abs(stated - repeated) <= TOLERANCE * max(1.0, abs(stated))
     return bool(stated == repeated)
 
 
-def _deleted(store: Preferences, moment: str) -> bool:
-    """Whether an owner has deleted their record since a moment."""
+def _has_deletion(store: Preferences, moment: str) -> bool:
+    """Return whether an owner has deleted their record since a moment."""
     import sqlalchemy as sa
 
     from celosia.consent.owners.tables import tables

@@ -1,4 +1,4 @@
-"""The report of a publication as one page that opens offline."""
+"""Report of a publication as one HTML page that needs no network."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ FACTS = {
     "suppressed": "rows suppressed",
     "short": "rows in a smaller class than asked for",
 }
-"""Facts whose names say too little by themselves."""
+"""Descriptions of facts whose names are too short for a report."""
 
 
 def page(report: Mapping[str, Any], certificate: str = "certificate.json", warning: str = "") -> str:
-    """Render a report; names of inferences, columns and counts only. ``certificate`` is the file beside the page."""
+    """Render a report: names of inferences and columns, and counts. ``certificate`` is a file in the same folder."""
     import jinja2
 
     from celosia.release.report.environment import templates
@@ -44,7 +44,7 @@ def page(report: Mapping[str, Any], certificate: str = "certificate.json", warni
         report=report,
         rows=_effect(report["measured"]),
         file=_file(report),
-        facts={FACTS.get(name, name): _shown(value) for name, value in report["facts"].items()},
+        facts={FACTS.get(name, name): _format(value) for name, value in report["facts"].items()},
         certificate=certificate,
         warning=warning,
         withheld=report.get("withheld", ""),
@@ -55,7 +55,7 @@ def page(report: Mapping[str, Any], certificate: str = "certificate.json", warni
 
 
 def _effect(measured: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The attack and the losses, one row for each rule and group of owners."""
+    """Return rows with the attack and the losses, for each rule and group of owners."""
     rows = []
     for name, measures in measured.items():
         for group, label in GROUPS.items():
@@ -76,8 +76,8 @@ def _effect(measured: Mapping[str, Any]) -> list[dict[str, str]]:
     return rows
 
 
-def _file(report: Mapping[str, Any]) -> dict[str, Any]:
-    """α and CM of the whole file, before and under each rule."""
+def _file(report: Mapping[str, Any]) -> dict[str, object]:
+    """Return α and CM of the whole file, before and under each rule."""
     if not report["measured"]:
         return {}
     stages = {"before": report["before"], **report["measured"]}
@@ -94,6 +94,6 @@ def _file(report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _shown(value: Any) -> str:
-    """A fact for reading: shares in percent."""
+def _format(value: object) -> str:
+    """Format a fact; a float is a share in percent."""
     return f"{value:.1%}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""A request to publish: read the query, see what it lets others deduce, run it, honour the blocks, report."""
+"""Requests to publish: match the query with the rules, run it, honour the blocks, report."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.consent.owners.ignored import absent, refuse_misnamed, refuse_unfound, refuse_unknown
-from celosia.consent.owners.remembered import Remembered
+from celosia.consent.owners.block_checks import absent_owners, refuse_misnamed, refuse_unfound, refuse_unknown
+from celosia.consent.owners.match_cache import MatchCache
 from celosia.consent.owners.store import Preferences, now
-from celosia.consent.protection.marking import Marks, looked_at, mark, resolved
+from celosia.consent.protection.marks import Marks, find_values, mark, row_owners
 from celosia.consent.protection.measures import losses, re_identification, singletons
 from celosia.consent.protection.protection import Design, Protected, honour
 from celosia.consent.publication.base_tables import refuse_derived, refuse_unlisted
@@ -24,15 +24,15 @@ from celosia.consent.publication.result import (
     column_of,
     columns_of,
     dialect_of,
-    fetched,
+    fetch,
     known_columns,
     refuse_other_columns,
     table_of,
+    translate_query,
     with_owner,
-    written,
 )
-from celosia.consent.publication.revealing import refuse_computed_owner, refuse_revealed
-from celosia.consent.rules.matching import Activations, Match, active, completed, unreadable
+from celosia.consent.publication.row_disclosure import refuse_computed_owner, refuse_disclosure
+from celosia.consent.rules.matches import Activations, Match, active, complete, uncheckable_inferences
 from celosia.consent.rules.rules import Catalogue
 from celosia.consent.sql.elements import ANY, Columns, Elements, normalise
 from celosia.consent.sql.lineage import elements
@@ -51,16 +51,16 @@ if TYPE_CHECKING:
     from celosia.release.evidence.signature import Signer
 
 ATTACKED = 50_000
-"""The intruder attacks a random sample of so many records at most: the interval is then a fraction of a point wide."""
+"""Largest sample that is attacked: the interval of the risk is then narrower than one percentage point."""
 Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
 class Request:
-    """What somebody asks for, and how the publisher protects it.
+    """Query with roles of its columns and the design of the protection.
 
     ``owner`` is an output column, or ``table.field``, which is then added to the query and left out of the release.
-    ``key`` names the kind of alias when the owner column holds another key than the preferences (card, national id).
+    ``key`` names the kind of alias if the owner column holds another key than the preferences (card, national id).
     """
 
     sql: str
@@ -74,33 +74,33 @@ class Request:
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     external: float = 0.1
     acknowledge: Mapping[str, str] = field(default_factory=dict)
-    """Why something that the guard sees in a column may leave, by column; it is published."""
+    """Reasons to release columns that the guard reports, by column; they are published."""
     measure: bool = True
-    """Whether the simulated intruder attacks the release, the control and the standard one."""
+    """Whether to attack the release, the control and the standard one, and to measure their losses."""
 
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """What a publication was made of and how: enough to make it again, and for its publisher's eyes only."""
+    """Inputs that repeat a publication, for its publisher only."""
 
     seed: int
     rows: NDArray[np.int64]
-    """Where each record of the release was in the result."""
+    """Position of each record of the release in the result."""
     dialect: str
     query: str
-    """The normalised query, constants included."""
+    """Normalised query, constants included."""
     input: str
-    """The hash of the result, as are the next two of the catalogue and of the choices that were applied."""
+    """Hash of the result; the next two are hashes of the catalogue and of the applied choices."""
     catalogue: str
     preferences: str
     moment: str
-    """When the choices were read."""
+    """Time at which the choices were read."""
     default: str
 
 
 @dataclass(frozen=True, eq=False)
 class Publication:
-    """What is published and why: the protected table, and a report without values or names."""
+    """Protected table, with a report that has no values or names of persons."""
 
     table: Table
     original: Table = field(repr=False)
@@ -120,7 +120,7 @@ class Publication:
 def analyse(
     sql: str, catalogue: Catalogue, dialect: str = "postgres", columns: Columns | None = None
 ) -> tuple[Elements, tuple[Match, ...]]:
-    """What a query touches and which rules it matches, without running it."""
+    """Return the elements of a query and the rules that it matches, without running it."""
     return Activations(catalogue, columns).of(sql, dialect)
 
 
@@ -135,22 +135,21 @@ def publish(
     progress: Progress | None = None,
     noted: bool = True,
 ) -> Publication:
-    """Carry out a request on a database (URL) or on a result that is already there (a frame).
+    """Carry out a request on a database (URL) or on an existing result (a frame), and note it in the audit trail.
 
     Steps: read the query, match the rules, run it with the owner of each row, mark, drop identifiers, protect under
     the chosen rule, check the post-condition, measure against standard(k) and standard(k + X).
 
-    Raises ``RequirementError`` when the post-condition does not hold, and ``DataError`` when a block that is stored
-    would be ignored: then nothing may be published. Without ``noted`` there is no line in the audit trail: with a
-    ``cache`` of its own a request then leaves no trace. A request that is refused for what data subjects chose leaves
-    one too: the refusal shows something about their choices.
+    Raises ``RequirementError`` if the post-condition does not hold, and ``DataError`` if a stored block would be
+    ignored: then nothing may be published. Refused requests are noted too, since a refusal discloses something about
+    the choices. Without ``noted``, and with a ``cache`` of its own, a request leaves no trace in the store.
     """
     refuse_seed(seed)
-    asked, request = request, as_run(request, source)
+    asked, request = request, native_request(request, source)
     refuse_unanswerable(request, source, catalogue, store)
-    matching = cache or activations(request, source, catalogue, Remembered(store, catalogue.digest()))
+    matching = cache or activations(request, source, catalogue, MatchCache(store, catalogue.digest()))
     try:
-        publication = carried_out(
+        publication = carry_out(
             asked, source, catalogue, store, matching, fresh_seed() if seed is None else seed, progress
         )
         refuse_unfound(publication.marks, store, request.key)
@@ -158,7 +157,7 @@ def publish(
         if noted:
             store.note("stopped", "publisher", query_digest(request, source))
         raise
-    missing = {"owners who block and are not in the result": len(absent(publication.marks, store))}
+    missing = {"owners who block and are not in the result": len(absent_owners(publication.marks, store))}
     publication = replace(publication, report={**publication.report, **missing})
     matching.remember()
     if noted:
@@ -166,16 +165,16 @@ def publish(
     return publication
 
 
-def as_run(request: Request, source: str | pl.DataFrame) -> Request:
-    """The request with the text that a database runs: the query as it was read, in the dialect of the database."""
+def native_request(request: Request, source: str | pl.DataFrame) -> Request:
+    """Return the request with its query in the dialect of the database, the text that is run."""
     if not isinstance(source, str):
         return request
     native = dialect_of(source)
-    return replace(request, sql=written(request.sql, request.dialect or native, native), dialect=native)
+    return replace(request, sql=translate_query(request.sql, request.dialect or native, native), dialect=native)
 
 
 def refuse_unanswerable(request: Request, source: str | pl.DataFrame, catalogue: Catalogue, store: Preferences) -> None:
-    """Refuse a query whose blocks could not be honoured, before it is run."""
+    """Raise before the query is run if its blocks could not be honoured."""
     dialect = request.dialect or dialect_of(source)
     ruled = {table for inference in catalogue.inferences for rule in inference.rules for table in rule.tables}
     refuse_derived(source, request.sql, dialect, ruled)
@@ -190,12 +189,12 @@ def refuse_unanswerable(request: Request, source: str | pl.DataFrame, catalogue:
 
 
 def refuse_uncheckable(catalogue: Catalogue, query: Elements) -> None:
-    """Refuse a query by which a rule on a data value could not be checked in the result, whoever blocks it."""
+    """Raise if a rule on a data value cannot be checked in the result, blocked or not."""
     names = Counter(output.name.casefold() for output in query.outputs if output.name != ANY)
     for name, count in names.items():
         if count > 1:
             raise DataError(f"{count} columns of the query are named {name!r}, in any case. Name them apart with AS.")
-    for inference in unreadable(catalogue, query):
+    for inference in uncheckable_inferences(catalogue, query):
         raise DataError(
             f"a rule of {inference!r} looks for a value in the result, and the query uses the column of that value in "
             "a condition, a join, an order, a group or an expression, where it cannot be checked. Select the column as "
@@ -204,20 +203,20 @@ def refuse_uncheckable(catalogue: Catalogue, query: Elements) -> None:
 
 
 def query_digest(request: Request, source: str | pl.DataFrame) -> str:
-    """Short hash of the normalised query, for the audit trail: the query itself may hold values."""
+    """Return a short hash of the query for the audit trail, since the query may contain personal data."""
     text = normalise(request.sql, request.dialect or dialect_of(source))
     return f"query {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def activations(
-    request: Request, source: str | pl.DataFrame, catalogue: Catalogue, memory: Remembered | None = None
+    request: Request, source: str | pl.DataFrame, catalogue: Catalogue, memory: MatchCache | None = None
 ) -> Activations:
-    """Matches that know the columns of the tables in the database, so that ``*`` can be read."""
+    """Return a cache of matches that resolves ``*`` with the columns of the tables in the database."""
     dialect = request.dialect or dialect_of(source)
     return Activations(catalogue, known_columns(source, request.sql, dialect), memory)
 
 
-def carried_out(
+def carry_out(
     request: Request,
     source: str | pl.DataFrame,
     catalogue: Catalogue,
@@ -226,23 +225,23 @@ def carried_out(
     seed: int,
     progress: Progress | None = None,
 ) -> Publication:
-    """What a request gives, without a trace in the store."""
-    asked, request = request, as_run(request, source)
-    tell = progress or (lambda *_: None)
+    """Carry out a request without writing to the store."""
+    asked, request = request, native_request(request, source)
+    report_progress = progress or (lambda *_: None)
     dialect = request.dialect or dialect_of(source)
-    tell("reading the query", 0.0)
+    report_progress("reading the query", 0.0)
     query, matches = matching.of(request.sql, dialect)
     frame, owner, matches = run_query(request, source, catalogue, query, matches)
-    tell("marking", 0.4)
+    report_progress("marking", 0.4)
     moment = now()
-    owners = resolved(frame, owner, store, request.key)
+    owners = row_owners(frame, owner, store, request.key)
     keys = {request.owner.rpartition(".")[2], owner}
     marks = mark(owners, query, active(matches), catalogue, store, keys)
     marks = replace(marks, columns={i: columns_of(frame, query, names) for i, names in marks.columns.items()})
     table = requested_table(request, frame, owners, owner)
     blocked = {inference for inference in marks.rows if store.default or store.exceptions(inference)}
     fired_rules = {i: fired for i, fired in active(matches).items() if i in blocked}
-    refuse_revealed(
+    refuse_disclosure(
         query,
         request.owner,
         fired_rules,
@@ -254,26 +253,25 @@ def carried_out(
     if fired_rules and frame[owner].null_count():
         raise RequirementError(
             f"{frame[owner].null_count()} rows have no owner, and data subjects block an inference: whose rows "
-            "they are "
-            "is not known. Leave them out of the query."
+            "they are is not known. Leave them out of the query."
         )
     _refuse_unprotected(request, table, marks, fired_rules)
     default = "block" if store.default else "allow"
-    used = _used(marks, default)
-    stream = Stream.of(seed, table.fingerprint).child(request.design, used)
-    tell("protecting", 0.5)
+    choices_digest = _choices_digest(marks, default)
+    stream = Stream.of(seed, table.fingerprint).child(request.design, choices_digest)
+    report_progress("protecting", 0.5)
     fired = {name for names in marks.columns.values() for name in names}
     cells = {name: marks.cells(name) for name in sorted(fired) if name in table.names}
     protected = honour(table, marks.extra, request.design, stream, cells)
     _check(protected)
-    tell("measuring", 0.7)
-    before, measured = _measured(request, table, marks, protected, stream) if request.measure else ({}, {})
-    leaving = select_output(
+    report_progress("measuring", 0.7)
+    before, measured = _measure(request, table, marks, protected, stream) if request.measure else ({}, {})
+    output = select_output(
         table, protected.table, (), keeping="acknowledge", acknowledge=request.acknowledge, changed=table.schema.quasi
     )
-    released, rows = _released(leaving, stream)
+    released, rows = _arrange(output, stream)
     report = _report(request, dialect, matches, marks, protected, released, catalogue, store)
-    report["guard"] = [sighting.entry().spec() for sighting in leaving.sightings]
+    report["guard"] = [sighting.entry().spec() for sighting in output.sightings]
     origin = Origin(
         seed=seed,
         rows=rows,
@@ -281,11 +279,11 @@ def carried_out(
         query=normalise(request.sql, dialect),
         input=fingerprint(frame.lazy()).hex(),
         catalogue=catalogue.digest(),
-        preferences=used,
+        preferences=choices_digest,
         moment=moment,
         default=default,
     )
-    tell("done", 1.0)
+    report_progress("done", 1.0)
     report |= {"before": before, "measured": measured}
     return Publication(released, table, marks, tuple(matches), protected, report, asked, origin)
 
@@ -297,21 +295,21 @@ def run_query(
     query: Elements,
     matches: tuple[Match, ...],
 ) -> tuple[pl.DataFrame, str, tuple[Match, ...]]:
-    """Result of a request, the name of its owner column, and the matches once the values of the result are known."""
+    """Return the result, the name of its owner column, and the matches with rules on data values decided."""
     dialect = request.dialect or dialect_of(source)
     text, owner = with_owner(request.sql, request.owner, dialect, query)
-    frame = fetched(source, text)
+    frame = fetch(source, text)
     if isinstance(source, str):
         refuse_other_columns(frame, query, int(owner == OWNER and text != request.sql))
     own = request.owner.rpartition(".")[2]
     owner = column_of(frame, own if owner == OWNER and owner not in frame.columns else owner)
-    if any(match.waiting for match in matches):  # only then are values read
-        matches = completed(matches, catalogue, looked_at(frame, query, matches, catalogue))
+    if any(match.waiting for match in matches):  # otherwise no values are read
+        matches = complete(matches, catalogue, find_values(frame, query, matches, catalogue))
     return frame, owner, matches
 
 
 def requested_table(request: Request, frame: pl.DataFrame, owners: pl.Series, owner: str) -> Table:
-    """Table of a result, with the roles that the request gives its columns."""
+    """Return the result as a table with the roles of the request."""
     return table_of(
         frame,
         owners,
@@ -326,10 +324,10 @@ def requested_table(request: Request, frame: pl.DataFrame, owners: pl.Series, ow
 def _refuse_unprotected(
     request: Request, table: Table, marks: Marks, fired_rules: Mapping[str, tuple[Match, ...]]
 ) -> None:
-    """Refuse an inference that data subjects block unless every column that fired is changed.
+    """Raise if a column that fired for a blocked inference is not changed.
 
-    One of them left as it is would let a reader deduce what the others no longer show: a school shows the district.
-    Whether somebody in the result blocks it does not matter: else the refusal would show the choices of few.
+    An unchanged one would disclose what the others no longer show: a school discloses the district. It does not matter
+    whether an owner in the result blocks the inference: else the refusal would disclose the choices of few.
     """
     design = request.design
     if "exclude" in design.strengthen:  # their rows are left out
@@ -351,7 +349,7 @@ def _refuse_unprotected(
 
 
 def _modelled_columns(design: Design, table: Table) -> set[str]:
-    """Columns that a model among the strengthenings protects in every class with a block."""
+    """Return the columns that a model among the strengthenings protects in every class with a block."""
     columns: set[str] = set()
     for text in design.strengthen:
         if text not in ("suppress", "exclude"):
@@ -370,7 +368,7 @@ def write(
 
 
 def _check(protected: Protected) -> None:
-    """Refuse a result that does not keep what it promises, to its owners and about its quasi-identifiers."""
+    """Raise if classes are smaller than the owners require, or than k over all quasi-identifiers."""
     if not protected.holds:
         raise RequirementError(
             f"under the rule {protected.design.rule!r} some records are in classes smaller than their data subjects "
@@ -387,8 +385,8 @@ def _check(protected: Protected) -> None:
             )
 
 
-def _used(marks: Marks, default: str) -> str:
-    """A hash of the choices that decided: who of the owners in the result blocks which inference."""
+def _choices_digest(marks: Marks, default: str) -> str:
+    """Return a hash of the applied choices: the owners in the result who block each inference."""
     digest = hashlib.sha256(default.encode())
     for inference, mask in sorted(marks.rows.items()):
         owners = marks.owner.filter(mask).drop_nulls().unique().sort()
@@ -396,12 +394,12 @@ def _used(marks: Marks, default: str) -> str:
     return digest.hexdigest()
 
 
-def _measured(
+def _measure(
     request: Request, table: Table, marks: Marks, released: Protected, stream: Stream
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The table before, and the attack and the losses for the release, standard(k) and the control standard(k + X)."""
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Measure the original table, and attack and losses of the release, standard(k) and the control standard(k + X)."""
     columns = request.design.tree or table.schema.quasi
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     chosen = np.arange(len(table))
     if len(table) > ATTACKED:
         chosen = np.sort(stream.child("attacked").rng().choice(len(table), ATTACKED, replace=False))
@@ -411,7 +409,7 @@ def _measured(
             continue  # the rows of a release without some owners have no partner in the groups
         design = replace(request.design, rule=name, strengthen=())
         protected = released if name == request.design.rule else honour(table, marks.extra, design, stream)
-        row: dict[str, Any] = {
+        row: dict[str, object] = {
             "losses": losses(table, protected, marks.blocked, columns),
             "facts": dict(protected.evidence),
         }
@@ -429,16 +427,16 @@ def _measured(
 
 
 def _majority(original: Table, protected: Table) -> dict[str, float]:
-    """CM of Iyengar for each sensitive column, counted in records: a person may have several values of it."""
+    """Return the CM of Iyengar for each sensitive column, counted in records: a person may have several values."""
     before, after = (t.drop([OWNER]) for t in (original, protected))
     return {
         c: build("loss", {"use": "majority-loss", "target": c}).value(before, after) for c in before.schema.sensitive
     }
 
 
-def _released(leaving: OutputTable, stream: Stream) -> tuple[Table, NDArray[np.int64]]:
-    """What may leave, in random order, and where each of its records was."""
-    shuffled = order_records(leaving, "shuffled", stream)
+def _arrange(output: OutputTable, stream: Stream) -> tuple[Table, NDArray[np.int64]]:
+    """Return the released table in random order, and the previous positions of its records."""
+    shuffled = order_records(output, "shuffled", stream)
     engine, frame = shuffled.engine, shuffled.rows.frame
     return read(engine.collect(engine.select(frame, shuffled.names)), shuffled.schema), engine.ids(frame)
 
@@ -452,8 +450,8 @@ def _report(
     released: Table,
     catalogue: Catalogue,
     store: Preferences,
-) -> dict[str, Any]:
-    """Which inference, which rule, how many owners, which parameters caused each change."""
+) -> dict[str, object]:
+    """Return the report: inferences, rules, numbers of owners, and parameters of each change."""
     extra = marks.extra
     blocks = []
     for inference, mask in marks.rows.items():
@@ -476,7 +474,7 @@ def _report(
         "columns": list(released.names),
         "dialect": dialect,
         "default": "block" if store.default else "allow",
-        "rules": [match.data() | {"sentence": match.sentence()} for match in matches],
+        "rules": [match.data() for match in matches],
         "blocks": blocks,
         "owners": int(marks.owner.drop_nulls().n_unique()),
         "owners who block": int(marks.owner.filter(marks.blocked).drop_nulls().n_unique()),
@@ -494,4 +492,4 @@ def _report(
     }
 
 
-__all__ = ["OWNER", "Origin", "Publication", "Request", "analyse", "carried_out", "publish", "with_owner", "write"]
+__all__ = ["OWNER", "Origin", "Publication", "Request", "analyse", "carry_out", "publish", "with_owner", "write"]

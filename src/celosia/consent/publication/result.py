@@ -1,4 +1,4 @@
-"""The result of a query: run with the owner of each row, in one order, as a table without identifiers."""
+"""Result of a query with the owner of each row, in a fixed order, as a table without identifiers."""
 
 from __future__ import annotations
 
@@ -19,18 +19,12 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 OWNER = "celosia_owner"
-"""The name of an owner column that was added to a query."""
-DIALECT_OF = {
-    "postgresql": "postgres",
-    "postgres": "postgres",
-    "sqlite": "sqlite",
-    "duckdb": "duckdb",
-    "mysql": "mysql",
-}
+"""Name of an owner column that is added to a query."""
+DIALECT_OF = {"postgresql": "postgres"} | {name: name for name in ("postgres", "sqlite", "duckdb", "mysql")}
 
 
 def with_owner(sql: str, owner: str, dialect: str, query: Elements) -> tuple[str, str]:
-    """The query with its owner column, and the name of that column in the result.
+    """Return the query with its owner column, and the name of that column in the result.
 
     >>> from celosia.consent.sql.lineage import elements
     >>> sql = "SELECT e.town FROM student e"
@@ -50,7 +44,7 @@ def with_owner(sql: str, owner: str, dialect: str, query: Elements) -> tuple[str
             "owner column", owner, [o.name for o in query.outputs], "Give it as table.field to add it."
         )
     tree = parse_query(sql, dialect).copy()
-    if not isinstance(tree, exp.Select) or tree.args.get("group") or tree.args.get("distinct") or _sums_up(tree):
+    if not isinstance(tree, exp.Select) or tree.args.get("group") or tree.args.get("distinct") or _aggregates_all(tree):
         raise DataError(
             "the rows of the query have no single owner (it groups, merges or unites rows); name the owner in it."
         )
@@ -62,8 +56,8 @@ def with_owner(sql: str, owner: str, dialect: str, query: Elements) -> tuple[str
     raise DataError(f"the query does not read the table {table!r} that holds the owner. Join it, or name the owner.")
 
 
-def _sums_up(tree: exp.Select) -> bool:
-    """Whether the columns are sums, counts and the like over all rows."""
+def _aggregates_all(tree: exp.Select) -> bool:
+    """Return whether the columns are aggregates over all rows."""
     from sqlglot import exp
 
     aggregates = (node for column in tree.expressions for node in column.find_all(exp.AggFunc))
@@ -71,7 +65,7 @@ def _sums_up(tree: exp.Select) -> bool:
 
 
 def known_columns(source: str | pl.DataFrame | None, sql: str, dialect: str) -> Columns:
-    """The columns of the tables that a query names, from the catalogue of its database; the query is not run."""
+    """Return the columns of the tables of a query from the catalogue of the database; the query is not run."""
     if not isinstance(source, str):
         return {}
     from sqlglot import exp
@@ -83,7 +77,7 @@ def known_columns(source: str | pl.DataFrame | None, sql: str, dialect: str) -> 
 
 
 def dialect_of(source: str | pl.DataFrame) -> str:
-    """The dialect of a database; PostgreSQL's when the result is already there."""
+    """Return the dialect of a database; that of PostgreSQL for a frame."""
     if not isinstance(source, str):
         return "postgres"
     name = resolve_reference(source).split(":", 1)[0].split("+", 1)[0]
@@ -93,10 +87,10 @@ def dialect_of(source: str | pl.DataFrame) -> str:
     return DIALECT_OF[name]
 
 
-def written(sql: str, dialect: str, native: str) -> str:
-    """The query as it was read, in the dialect of the database: this text is run, and no other.
+def translate_query(sql: str, dialect: str, native: str) -> str:
+    """Return the parsed query in the dialect of the database: only this text is run.
 
-    >>> written("SELECT a /* x */ FROM t", "oracle", "postgres")
+    >>> translate_query("SELECT a /* x */ FROM t", "oracle", "postgres")
     'SELECT a FROM t'
     """
     refuse_escaped(sql)
@@ -108,11 +102,11 @@ def written(sql: str, dialect: str, native: str) -> str:
     return text
 
 
-def fetched(source: str | pl.DataFrame, sql: str) -> pl.DataFrame:
-    """The result of the query, in memory; a result that is already there stays as it is.
+def fetch(source: str | pl.DataFrame, sql: str) -> pl.DataFrame:
+    """Run the query and return its result, sorted; a frame is returned unchanged.
 
-    A database hands rows over in any order, and random numbers belong to places in it: they are sorted, so that the
-    same rows give the same release.
+    A database returns rows in any order, and random numbers are drawn by position: sorting makes the release
+    reproducible.
     """
     if not isinstance(source, str):
         return source
@@ -123,12 +117,12 @@ def fetched(source: str | pl.DataFrame, sql: str) -> pl.DataFrame:
         frame: pl.DataFrame = scanned.pl() if hasattr(scanned, "pl") else scanned.collect()
     if not len(frame):
         raise DataError("the query has no records.")
-    names = _written(frame)
+    names = _sortable_columns(frame)
     return frame.sort(names) if names else frame
 
 
 def refuse_other_columns(frame: pl.DataFrame, query: Elements, added: int) -> None:
-    """Refuse a result whose columns are not those that the query was read to have."""
+    """Raise if the result has other columns than the parsed query."""
     names = [output.name.casefold() for output in query.outputs]
     given = [name.casefold() for name in frame.columns]
     named = [name for name in names if not name.startswith("column_")]
@@ -137,7 +131,7 @@ def refuse_other_columns(frame: pl.DataFrame, query: Elements, added: int) -> No
 
 
 def column_of(frame: pl.DataFrame, name: str) -> str:
-    """A column of the result by its name, whatever its case; databases fold names differently."""
+    """Return the column with a name in any case, since databases fold names differently."""
     if name in frame.columns:
         return name
     alike = [c for c in frame.columns if c.casefold() == name.casefold()]
@@ -147,18 +141,18 @@ def column_of(frame: pl.DataFrame, name: str) -> str:
 
 
 def columns_of(frame: pl.DataFrame, query: Elements, names: Iterable[str]) -> tuple[str, ...]:
-    """The columns of a result that columns of a query became: by name, else by place.
+    """Return the columns of the result for output columns of the query: by name, else by position.
 
-    ``*`` of an unknown table stands for every column that the query does not name.
+    ``*`` of an unknown table means every column that the query does not name.
     """
-    written = [output.name for output in query.outputs]
+    output_names = [output.name for output in query.outputs]
     columns: dict[str, None] = {}
     for name in names:
         if name == ANY:
-            named = {other.casefold() for other in written}
+            named = {other.casefold() for other in output_names}
             columns |= dict.fromkeys(column for column in frame.columns if column.casefold() not in named)
-        elif name.casefold() not in {column.casefold() for column in frame.columns} and ANY not in written:
-            columns[frame.columns[written.index(name)]] = None
+        elif name.casefold() not in {column.casefold() for column in frame.columns} and ANY not in output_names:
+            columns[frame.columns[output_names.index(name)]] = None
         else:
             columns[column_of(frame, name)] = None
     return tuple(columns)
@@ -174,28 +168,28 @@ def table_of(
     sensitive: Sequence[str],
     hierarchies: Mapping[str, Any],
 ) -> Table:
-    """The result as a table: identifiers dropped, owners counted as persons."""
+    """Return the result as a table without identifiers, with owners as persons."""
     import polars as pl
 
     from celosia.table import read
 
-    gone = {owner, *(column_of(frame, name) for name in identifiers)}
-    kept = frame.drop(gone, strict=False)
-    for name in set(kept.columns) - set(_written(kept)):
+    dropped = {owner, *(column_of(frame, name) for name in identifiers)}
+    records = frame.drop(dropped, strict=False)
+    for name in set(records.columns) - set(_sortable_columns(records)):
         raise DataError(f"column {name!r} holds lists or bytes: turn it into text in the query, or leave it out.")
-    kept = kept.with_columns(owners.alias(OWNER))
+    records = records.with_columns(owners.alias(OWNER))
     # a row without an owner is a person of its own
-    kept = kept.with_columns(
+    records = records.with_columns(
         pl.when(pl.col(OWNER).is_null())
         .then(pl.concat_str(pl.lit("\x00"), pl.int_range(pl.len())))
         .otherwise(pl.col(OWNER))
         .alias(OWNER)
     )
-    quasi = [column_of(kept, name) for name in quasi]
-    sensitive = [column_of(kept, name) for name in sensitive]
-    rest = kept.drop([*quasi, *sensitive, OWNER])
+    quasi = [column_of(records, name) for name in quasi]
+    sensitive = [column_of(records, name) for name in sensitive]
+    rest = records.drop([*quasi, *sensitive, OWNER])
     _refuse_names(rest)
-    several = kept[OWNER].n_unique() < len(kept)
+    several = records[OWNER].n_unique() < len(records)
     schema = Schema.of(
         quasi=quasi,
         sensitive=sensitive,
@@ -204,11 +198,11 @@ def table_of(
         identifiers=() if several else (OWNER,),
         hierarchies=hierarchies,
     )
-    return read(kept, schema).identified()
+    return read(records, schema).identified()
 
 
 def _refuse_names(frame: pl.DataFrame) -> None:
-    """Refuse columns of text that differ in every row and have no role: they name people."""
+    """Raise if a text column without a role differs in every row: it may name people."""
     import polars as pl
 
     for name in frame.columns:
@@ -219,8 +213,8 @@ def _refuse_names(frame: pl.DataFrame) -> None:
             )
 
 
-def _written(frame: pl.DataFrame) -> list[str]:
-    """The columns that can be sorted and written as text."""
+def _sortable_columns(frame: pl.DataFrame) -> list[str]:
+    """Return the columns that can be sorted and written as text."""
     import polars as pl
 
     return [name for name, dtype in frame.schema.items() if not (dtype.is_nested() or dtype in (pl.Binary, pl.Object))]

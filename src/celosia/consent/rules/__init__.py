@@ -1,1 +1,1 @@
-"""The inferences that may be blocked, and how records match them."""
+"""Inferences that data subjects may block, and the rules that match queries to them."""

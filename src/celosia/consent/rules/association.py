@@ -1,4 +1,4 @@
-"""Which columns tell which others: a hint for experts where inferences hide."""
+"""Columns that predict other columns: a hint for experts where inferences may be possible."""
 
 from __future__ import annotations
 
@@ -17,30 +17,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Association:
-    """How well one column (or two together) tells another."""
+    """Strength with which one column (or two together) predicts another."""
 
     known: tuple[str, ...]
     target: str
     strength: float
-    """0: tells nothing beyond the most frequent value; 1: determines it (a functional dependency)."""
+    """0: no better than the most frequent value; 1: a functional dependency."""
     classes: int
-    """Distinct values of what is known: near the number of rows, a high strength means nothing."""
+    """Distinct values of the known columns: near the number of rows, a high strength means nothing."""
 
     @property
     def determines(self) -> bool:
-        """Whether it is a functional dependency in these data."""
+        """Whether there is a functional dependency in these data."""
         return self.strength >= 1.0
+
+    def data(self) -> dict[str, object]:
+        """Return the association as plain data for JSON."""
+        facts = {"target": self.target, "strength": self.strength, "determines": self.determines}
+        return {"known": list(self.known), **facts}
 
 
 def associations(
     frame: pl.DataFrame, targets: Sequence[str] | None = None, *, pairs: bool = True, seed: int = 0
 ) -> list[Association]:
-    r"""Goodman and Kruskal's lambda, held out: how many guesses of the target the known column puts right.
+    r"""Measure Goodman and Kruskal's lambda of every pair of columns on held-out rows, strongest first.
 
     .. math:: \lambda = \frac{\sum_c \max_t n_{ct} - \max_t n_{\cdot t}}{n - \max_t n_{\cdot t}}
 
     The most frequent target of each class is learnt on one half of the rows and counted on the other, so that a
-    column with as many values as rows (an id) does not seem to tell everything. A functional dependency is counted
+    column with as many values as rows (an id) does not seem to predict everything. A functional dependency is counted
     on all rows. References: Goodman & Kruskal (1954).
 
     >>> import polars as pl
@@ -51,23 +56,23 @@ def associations(
     codes = {name: encode(frame[name]).codes.astype(np.int64) for name in frame.columns}
     n = len(frame)
     half = np.random.default_rng(seed).permutation(n) < n // 2
-    wanted = list(targets) if targets is not None else frame.columns
+    target_names = list(targets) if targets is not None else frame.columns
     sets: list[tuple[str, ...]] = [(name,) for name in frame.columns]
     if pairs:
         names = frame.columns
         sets += [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    measured = []
+    found = []
     for predictors in sets:
         key = number([codes[name] for name in predictors])
         distinct = int(key.max(initial=-1)) + 1
-        for target in wanted:
+        for target in target_names:
             if target in predictors or codes[target].max(initial=0) == codes[target].min(initial=0):
                 continue
             strength = _strength(key, codes[target], half)
             if _depends(key, codes[target]) and distinct < 0.9 * n:
                 strength = 1.0
-            measured.append(Association(predictors, target, strength, distinct))
-    return sorted(measured, key=lambda a: (-a.strength, len(a.known), a.known, a.target))
+            found.append(Association(predictors, target, strength, distinct))
+    return sorted(found, key=lambda a: (-a.strength, len(a.known), a.known, a.target))
 
 
 def _depends(key: NDArray[np.int64], target: NDArray[np.int64]) -> bool:
@@ -75,7 +80,7 @@ def _depends(key: NDArray[np.int64], target: NDArray[np.int64]) -> bool:
 
 
 def _strength(key: NDArray[np.int64], target: NDArray[np.int64], half: NDArray[np.bool_]) -> float:
-    """Right guesses on the second half beyond those of the most frequent value, of those that it leaves."""
+    """Share of the errors of the most frequent value that the key corrects, on the second half."""
     most = int(np.bincount(target[half]).argmax()) if half.any() else 0
     width = int(target.max(initial=0)) + 1
     pair, count = np.unique(key[half] * width + target[half], return_counts=True)

@@ -1,8 +1,8 @@
-"""Catalogues as XML: a canonical form, and the form the thesis prints, which is not quite XML.
+"""Catalogues as XML: a canonical form, and the form that the thesis prints, which is not well-formed XML.
 
-The reader takes tags as they come: attributes without quotes or with typographic ones, a space after ``<``, a
-``DESCRIPTION`` that is closed by another opening tag, under the inference or under the rule. There are no
-entities to expand and no document types, so a hostile file can do no harm beyond its size.
+The reader is lenient: attributes without quotes or with typographic ones, a space after ``<``, a ``DESCRIPTION``
+closed by another opening tag, under the inference or under the rule. It expands no entities and reads no document
+types, so a hostile file can do no harm beyond its size.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr, unescape
 
 from celosia import files
@@ -29,7 +28,7 @@ _PREFIX = "inference_"
 
 
 class _Node:
-    """A tag with its attributes, text and children."""
+    """Element with its attributes, text and children."""
 
     def __init__(self, name: str, attributes: dict[str, str]) -> None:
         self.name, self.attributes = name, attributes
@@ -37,7 +36,7 @@ class _Node:
         self.children: list[_Node] = []
 
     def all(self, name: str) -> Iterator[_Node]:
-        """The children of a name."""
+        """Iterate over the children with a name."""
         return (child for child in self.children if child.name == name)
 
 
@@ -54,7 +53,7 @@ def load(path: str | Path) -> Catalogue:
 
 
 def read_xml(text: str) -> Catalogue:
-    """Read a catalogue from the canonical form or from the thesis's vocabulary.
+    """Read a catalogue from the canonical form or from that of the thesis.
 
     >>> catalogue = read_xml('''<INFERENCE_RESIDENCE> <RULE behavior="active"> <DESCRIPTION> Where I live <DESCRIPTION>
     ... <TABLE name = STUDENT> <FIELD>TOWN< /FIELD> < /TABLE> </RULE> </INFERENCE_RESIDENCE>''')
@@ -67,7 +66,7 @@ def read_xml(text: str) -> Catalogue:
     inferences = [node for node in _walk(root) if node.name == "inference" or node.name.startswith(_PREFIX)]
     if not inferences:
         raise DataError("the file has no inference: an element <inference id=…> or <INFERENCE_…>.")
-    data: dict[str, Any] = {"inferences": [_inference(node) for node in inferences]}
+    data: dict[str, object] = {"inferences": [_inference(node) for node in inferences]}
     classes = {n.attributes.get("id", ""): n.text.strip() for n in _walk(root) if n.name == "category"}
     if classes:
         data["taxonomy"] = classes
@@ -75,17 +74,17 @@ def read_xml(text: str) -> Catalogue:
 
 
 def write_xml(catalogue: Catalogue) -> str:
-    """The catalogue in the canonical form."""
+    """Return the catalogue in the canonical form."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<catalogue>"]
-    lines += [f"  <category id={_quoted(k)}>{escape(v)}</category>" for k, v in catalogue.taxonomy.items()]
+    lines += [f"  <category id={_quote(k)}>{escape(v)}</category>" for k, v in catalogue.taxonomy.items()]
     for inference in catalogue.inferences:
-        category = f" category={_quoted(inference.category)}" if inference.category is not None else ""
-        lines.append(f'  <inference id={_quoted(inference.id)}{category} extra="{inference.extra}">')
+        category = f" category={_quote(inference.category)}" if inference.category is not None else ""
+        lines.append(f'  <inference id={_quote(inference.id)}{category} extra="{inference.extra}">')
         for tag, sentences in (("description", inference.description), ("example", inference.example)):
-            lines += [f"    <{tag} lang={_quoted(k)}>{escape(v)}</{tag}>" for k, v in sentences.items()]
+            lines += [f"    <{tag} lang={_quote(k)}>{escape(v)}</{tag}>" for k, v in sentences.items()]
         for query in inference.realisations:
-            note = f" note={_quoted(query.note)}" if query.note else ""
-            lines.append(f"    <realisation dialect={_quoted(query.dialect)}{note}>{escape(query.sql)}</realisation>")
+            note = f" note={_quote(query.note)}" if query.note else ""
+            lines.append(f"    <realisation dialect={_quote(query.dialect)}{note}>{escape(query.sql)}</realisation>")
         for rule in inference.rules:
             lines += _rule_lines(rule)
         lines.append("  </inference>")
@@ -93,7 +92,7 @@ def write_xml(catalogue: Catalogue) -> str:
 
 
 def save(catalogue: Catalogue, path: Path) -> None:
-    """Write a catalogue in the form that the name of the file asks for, whole or not at all."""
+    """Write a catalogue atomically as XML (``.xml``) or TOML (any other name)."""
     from celosia.data.io.atomic import replace_file
 
     text = write_xml(catalogue) if path.suffix.lower() == ".xml" else write_toml(catalogue)
@@ -102,7 +101,7 @@ def save(catalogue: Catalogue, path: Path) -> None:
 
 
 def write_thesis_xml(catalogue: Catalogue, language: str = "es") -> str:
-    """The catalogue in the thesis's vocabulary, well formed; what it has no words for (thresholds) is left out."""
+    """Return the catalogue in the form of the thesis, well formed; it has no thresholds."""
     lines = []
     for inference in catalogue.inferences:
         tag = "INFERENCE_" + re.sub(r"[^A-Z0-9_]", "_", inference.id.upper())
@@ -110,7 +109,7 @@ def write_thesis_xml(catalogue: Catalogue, language: str = "es") -> str:
         for rule in inference.rules:
             lines.append(f'  <RULE behavior="{"active" if rule.active else "inactive"}">')
             for name, fields in rule.tables.items():
-                lines.append(f"    <TABLE name={_quoted(name)}>")
+                lines.append(f"    <TABLE name={_quote(name)}>")
                 lines += [f"      <FIELD>{escape(field)}</FIELD>" for field in fields]
                 lines.append("    </TABLE>")
             if rule.values:
@@ -124,26 +123,26 @@ def write_thesis_xml(catalogue: Catalogue, language: str = "es") -> str:
 def _rule_lines(rule: Rule) -> list[str]:
     head = f'behavior="{"active" if rule.active else "inactive"}" minimum="{rule.minimum}"'
     head += f' threshold="{rule.threshold}"' if rule.threshold is not None else ""
-    head += f" note={_quoted(rule.note)}" if rule.note else ""
+    head += f" note={_quote(rule.note)}" if rule.note else ""
     lines = [f"    <rule {head}>"]
     for name, fields in rule.tables.items():
         inner = "".join(f"<field>{escape(field)}</field>" for field in fields)
-        lines.append(f"      <table name={_quoted(name)}>{inner}</table>")
+        lines.append(f"      <table name={_quote(name)}>{inner}</table>")
     for v in rule.values:
-        table = f" table={_quoted(v.table)}" if v.table is not None else ""
+        table = f" table={_quote(v.table)}" if v.table is not None else ""
         lines.append(
-            f"      <value field={_quoted(v.field)}{table} op={_quoted(v.op)} scope={_quoted(v.scope)}>"
+            f"      <value field={_quote(v.field)}{table} op={_quote(v.op)} scope={_quote(v.scope)}>"
             f"{escape(v.literal)}</value>"
         )
     return [*lines, "    </rule>"]
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return quoteattr(text, {'"': "&quot;"})
 
 
 def _tree(text: str) -> _Node:
-    """Build the tree; a tag that is not closed ends with the one around it."""
+    """Parse a text; an element that is not closed ends with its parent."""
     text = _SKIP.sub("", text)
     root = _Node("", {})
     stack = [root]
@@ -176,11 +175,11 @@ def _walk(node: _Node) -> Iterator[_Node]:
         yield from _walk(child)
 
 
-def _inference(node: _Node) -> dict[str, Any]:
+def _inference(node: _Node) -> dict[str, object]:
     name = node.attributes.get("id") or node.name.removeprefix(_PREFIX)
     rules = list(node.all("rule"))
     described = [*node.all("description"), *(d for rule in rules for d in rule.all("description"))]
-    out: dict[str, Any] = {
+    out: dict[str, object] = {
         "id": name,
         "description": {d.attributes.get("lang", "es"): d.text.strip() for d in reversed(described)},
         "example": {e.attributes.get("lang", "es"): e.text.strip() for e in node.all("example")},
@@ -197,7 +196,7 @@ def _inference(node: _Node) -> dict[str, Any]:
     return out | {key: node.attributes[key] for key in ("category", "extra") if key in node.attributes}
 
 
-def _rule(node: _Node) -> dict[str, Any]:
+def _rule(node: _Node) -> dict[str, object]:
     tables: dict[str, list[str]] = {}
     for table in node.all("table"):
         tables.setdefault(table.attributes.get("name", ""), []).extend(f.text.strip() for f in table.all("field"))
@@ -209,6 +208,6 @@ def _rule(node: _Node) -> dict[str, Any]:
             values.append({**spec, "literal": value.text})
         else:  # the thesis: the field names are the tags
             values += [{"field": c.attributes["_spelled"], "literal": c.text.strip()} for c in value.children]
-    out: dict[str, Any] = {"tables": tables, "values": values}
+    out: dict[str, object] = {"tables": tables, "values": values}
     out["active"] = node.attributes.get("behavior", "active").strip().lower() != "inactive"
     return out | {key: node.attributes[key] for key in ("threshold", "minimum", "note") if key in node.attributes}

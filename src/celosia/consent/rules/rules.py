@@ -1,10 +1,10 @@
-"""Inferences and their rules: what people read, and the tables, fields and values that the machine compares."""
+"""Inferences and their rules: a sentence for people, and the tables, fields and values to compare with queries."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -33,12 +33,12 @@ STUDENT_CLASSES = {
 """The ten classes of student data, as a taxonomy to start from."""
 
 
-def _sentences(value: Any) -> Any:
+def _sentences(value: object) -> object:
     return {"en": value} if isinstance(value, str) else value
 
 
 Sentences = Annotated[dict[str, str], BeforeValidator(_sentences)]
-"""The same sentence in several languages; a bare text is English."""
+"""A sentence by language; a plain text is English."""
 
 
 class _Frozen(BaseModel):
@@ -46,7 +46,7 @@ class _Frozen(BaseModel):
 
 
 class Value(_Frozen):
-    """A value that makes a rule apply: fixed by a condition of the query, or (``scope="data"``) found in its result."""
+    """Value that makes a rule apply: in a condition of the query, or (``scope="data"``) in its result."""
 
     field: str = Field(min_length=1)
     literal: str
@@ -56,11 +56,11 @@ class Value(_Frozen):
 
     @field_validator("literal", mode="before")
     @classmethod
-    def _as_text(cls, value: Any) -> Any:
+    def _as_text(cls, value: object) -> object:
         return plain_literal(value) if isinstance(value, int | float | str) else value
 
     def accepts(self, literal: str) -> bool:
-        """Whether a constant meets the condition; numbers are compared as numbers.
+        """Return whether a constant meets the condition; numbers are compared as numbers.
 
         >>> Value(field="year", literal="2015", op=">=").accepts("2019")
         True
@@ -95,7 +95,7 @@ class Rule(_Frozen):
     note: str = ""
 
     @model_validator(mode="after")
-    def _something(self) -> Rule:
+    def _has_elements(self) -> Rule:
         if not self.tables and not self.values:
             raise ValueError("a rule needs at least one table or value")
         for table, fields in self.tables.items():
@@ -104,7 +104,7 @@ class Rule(_Frozen):
         return self
 
     def size(self) -> int:
-        """The number of its elements: tables, fields and values.
+        """Return the number of elements: tables, fields and values.
 
         >>> Rule(tables={"student": ["street", "town"]}, values=[Value(field="year", literal=2019)]).size()
         4
@@ -112,7 +112,7 @@ class Rule(_Frozen):
         return len(self.tables) + sum(map(len, self.tables.values())) + len(self.values)
 
     def without(self, *, tables: Iterable[str] = (), fields: Iterable[str] = (), values: Iterable[str] = ()) -> Rule:
-        """The rule without some tables, fields (of any table, or ``table.field``) and values (by field)."""
+        """Return a copy without some tables, fields (of any table, or ``table.field``) and values (by field)."""
         gone = {name.casefold() for name in tables}
         bare = {name.casefold() for name in fields}
         kept = {
@@ -125,8 +125,8 @@ class Rule(_Frozen):
             update={"tables": kept, "values": tuple(v for v in self.values if v.field.casefold() not in dropped)}
         )
 
-    def merged(self, other: Rule) -> Rule:
-        """One rule with the elements of both."""
+    def union(self, other: Rule) -> Rule:
+        """Return a rule with the elements of both."""
         tables = {name: list(fields) for name, fields in self.tables.items()}
         spelled = {name.casefold(): name for name in tables}
         for name, fields in other.tables.items():
@@ -145,7 +145,7 @@ class Realisation(_Frozen):
 
 
 class Inference(_Frozen):
-    """What somebody could deduce about a person, in words, with the rules that detect it."""
+    """Statement that a reader could deduce about a person, with the rules that detect it."""
 
     id: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")
     description: Sentences
@@ -157,14 +157,14 @@ class Inference(_Frozen):
 
     @field_validator("description")
     @classmethod
-    def _said(cls, value: dict[str, str]) -> dict[str, str]:
+    def _has_sentence(cls, value: dict[str, str]) -> dict[str, str]:
         if not any(text.strip() for text in value.values()):
             raise ValueError("an inference needs a sentence in at least one language")
         return value
 
     def sentence(self, language: str = "en") -> str:
-        """The sentence in a language, or in another one when it was not written in that."""
-        return spoken(self.description, language)
+        """Return the sentence in a language, or in another one if there is no translation."""
+        return translation(self.description, language)
 
 
 class Catalogue(_Frozen):
@@ -193,23 +193,23 @@ class Catalogue(_Frozen):
         raise UnknownName.of("inference", name, self.ids())
 
     def ids(self) -> list[str]:
-        """The names of the inferences."""
+        """Return the names of the inferences."""
         return [inference.id for inference in self.inferences]
 
     def digest(self) -> str:
-        """A hash of everything that decides activation."""
+        """Return a hash of all that decides activation."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
 
-def spoken(sentences: Mapping[str, str], language: str) -> str:
-    """A sentence in a language, else in English, else in any."""
+def translation(sentences: Mapping[str, str], language: str) -> str:
+    """Return a sentence in a language, else in English, else in any."""
     return sentences.get(language) or sentences.get("en") or next(iter(sentences.values()), "")
 
 
-def derived(sql: str | Iterable[str], dialect: str = "postgres", columns: Columns | None = None) -> Rule:
-    """A rule with the elements of one query, or of several merged; a proposal that an expert edits.
+def derive_rule(sql: str | Iterable[str], dialect: str = "postgres", columns: Columns | None = None) -> Rule:
+    """Propose a rule with the elements of one query, or of several, for an expert to edit.
 
-    >>> derived("SELECT town FROM student WHERE year = 2019").tables
+    >>> derive_rule("SELECT town FROM student WHERE year = 2019").tables
     {'student': ('town', 'year')}
     """
     texts = [sql] if isinstance(sql, str) else list(sql)
@@ -218,7 +218,7 @@ def derived(sql: str | Iterable[str], dialect: str = "postgres", columns: Column
     rules = [_of(elements(text, dialect, columns)) for text in texts]
     first = rules[0]
     for other in rules[1:]:
-        first = first.merged(other)
+        first = first.union(other)
     return first
 
 
@@ -257,8 +257,8 @@ def read_toml(text: str) -> Catalogue:
     return catalogue_of({**rest, "inferences": inferences})
 
 
-def catalogue_of(data: Mapping[str, Any]) -> Catalogue:
-    """A catalogue from plain data; says what is wrong and where."""
+def catalogue_of(data: Mapping[str, object]) -> Catalogue:
+    """Build a catalogue from plain data; an error states the first wrong entry."""
     try:
         return Catalogue.model_validate(data)
     except ValidationError as error:
@@ -268,7 +268,7 @@ def catalogue_of(data: Mapping[str, Any]) -> Catalogue:
 
 
 def write_toml(catalogue: Catalogue) -> str:
-    """The catalogue as TOML; reading it back gives the same catalogue."""
+    """Return the catalogue as TOML, without loss."""
     import tomlkit
 
     written = tomlkit.document()
@@ -278,7 +278,7 @@ def write_toml(catalogue: Catalogue) -> str:
 
 
 def _inference(inference: Inference) -> Table:
-    """An inference with its realisations and rules as tables of their own."""
+    """Return an inference as a TOML table, with its realisations and rules as tables."""
     head = {
         "id": inference.id,
         "description": inference.description,
@@ -294,6 +294,6 @@ def _inference(inference: Inference) -> Table:
     return written
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule(rule: Rule) -> dict[str, object]:
     facts = {"active": rule.active, "threshold": rule.threshold, "minimum": rule.minimum, "note": rule.note or None}
     return {**facts, "tables": rule.tables, "values": [value.model_dump() for value in rule.values] or None}

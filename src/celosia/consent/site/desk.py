@@ -1,26 +1,25 @@
-"""What the publisher works on: the catalogue in its file, and the requests for data.
+"""State behind the pages of the publisher: the catalogue with its file, and the requests for data.
 
-Everything that would be refused is refused before anything is written.
+All checks run before anything is written.
 """
 
 from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Any
 
-from celosia.consent.owners.ignored import refuse_unknown
+from celosia.consent.owners.block_checks import refuse_unknown
 from celosia.consent.owners.store import Preferences
-from celosia.consent.publication.asked import Asked, answer, requests
+from celosia.consent.publication.stored_requests import StoredRequest, answer, requests
 from celosia.consent.rules.exchange import load
-from celosia.consent.rules.matching import active
+from celosia.consent.rules.matches import active
 from celosia.consent.rules.rules import Catalogue, Inference, catalogue_of
-from celosia.consent.site.pages import NOBODY, About
+from celosia.consent.site.pages import NO_CONTACT, About
 from celosia.errors import DataError
 
 
 class Desk:
-    """The catalogue as it is now, its file, the database from which requests are answered, and where releases go."""
+    """Current catalogue with its file, the database that answers requests, and the folder of releases."""
 
     def __init__(
         self,
@@ -30,7 +29,7 @@ class Desk:
         path: str | Path | None = None,
         database: str | None = None,
         out: str | Path = "publications",
-        about: About = NOBODY,
+        about: About = NO_CONTACT,
     ) -> None:
         self.catalogue, self.store, self.about = catalogue, store, about
         self.database, self.out = database, Path(out)
@@ -39,11 +38,11 @@ class Desk:
 
     @property
     def editable(self) -> bool:
-        """Whether the catalogue can be changed: it has a file."""
+        """Whether the catalogue can be changed, that is, has a file."""
         return self._path is not None
 
-    def changed(self, data: dict[str, Any], stored: Inference | None) -> Catalogue:
-        """The catalogue with an inference changed, or added; nothing is written."""
+    def with_inference(self, data: dict[str, object], stored: Inference | None) -> Catalogue:
+        """Return the catalogue with an inference changed or added; nothing is written."""
         others = [inference.model_dump() for inference in self.catalogue.inferences]
         if stored is None:
             others.append(data)
@@ -51,15 +50,15 @@ class Desk:
             others[[inference.id for inference in self.catalogue.inferences].index(stored.id)] = data
         return catalogue_of({"inferences": others, "taxonomy": dict(self.catalogue.taxonomy)})
 
-    def without(self, name: str) -> Catalogue:
-        """The catalogue without an inference; refused while somebody blocks it."""
+    def without_inference(self, name: str) -> Catalogue:
+        """Return the catalogue without an inference; raise if a data subject blocks it."""
         kept = tuple(inference for inference in self.catalogue.inferences if inference.id != name)
         smaller = self.catalogue.model_copy(update={"inferences": kept})
         refuse_unknown(self.store, smaller)
         return smaller
 
     def save(self, catalogue: Catalogue, seen: str, what: str) -> bool:
-        """Write the catalogue into its file; not when it has changed since it was ``seen``, here or in the file."""
+        """Write the catalogue to its file; return False if it has changed since the digest ``seen``, here or there."""
         from celosia.consent.rules.exchange import save
 
         if self._path is None:
@@ -73,8 +72,8 @@ class Desk:
         self.store.note("catalogue", "publisher", what)
         return True
 
-    def activated(self, asked: Asked, catalogue: Catalogue | None = None) -> list[str]:
-        """The inferences that a request makes possible; its query is read, not run."""
+    def active_inferences(self, asked: StoredRequest, catalogue: Catalogue | None = None) -> list[str]:
+        """Return the inferences that a request makes possible; its query is parsed, not run."""
         from celosia.consent.publication.request import analyse
         from celosia.consent.publication.result import dialect_of, known_columns
 
@@ -83,7 +82,7 @@ class Desk:
         return list(active(analyse(asked.sql, catalogue or self.catalogue, dialect, columns)[1]))
 
     def consequences(self, catalogue: Catalogue) -> list[tuple[int, list[str], list[str]]]:
-        """Open requests for which a changed catalogue recognises other inferences: number, before, after."""
+        """Return number, inferences before and after of the open requests for which a catalogue changes them."""
         from celosia.errors import CelosiaError
 
         out = []
@@ -91,21 +90,21 @@ class Desk:
             if asked.status != "open":
                 continue
             try:
-                before, after = self.activated(asked), self.activated(asked, catalogue)
-            except CelosiaError:  # a query that cannot be read is told on the page of the request
+                before, after = self.active_inferences(asked), self.active_inferences(asked, catalogue)
+            except CelosiaError:  # the page of the request shows the error
                 continue
             if before != after:
                 out.append((number, before, after))
         return out
 
-    def outlook(self, asked: Asked) -> dict[str, Any]:
-        """What a request would do."""
+    def outlook(self, asked: StoredRequest) -> dict[str, object]:
+        """Return the preview of a request."""
         from celosia.consent.publication.outlook import outlook
 
         return outlook(asked.request(), self._source(), self.catalogue, self.store)
 
-    def publish(self, number: int) -> Asked:
-        """Carry out a request as it is kept, and write the release into a directory of its own."""
+    def publish(self, number: int) -> StoredRequest:
+        """Carry out a stored request, and write the release into a directory of its own."""
         from dataclasses import replace
 
         from celosia.consent.publication.request import publish, write

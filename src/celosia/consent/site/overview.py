@@ -1,4 +1,4 @@
-"""What the administrator sees: inferences, rules, coverage and counts, never a choice, never an exact count."""
+"""Pages of the administrator: inferences, rules, coverage and ranges of counts, but no choice and no exact count."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from celosia.consent.owners.store import Preferences
 from celosia.consent.owners.tables import tables
 from celosia.consent.publication.edition import FEWEST
 from celosia.consent.rules.rules import LANGUAGES, Catalogue, Inference, Rule
-from celosia.consent.site.pages import NOBODY, About, Pages, draw, said, words
+from celosia.consent.site.pages import NO_CONTACT, About, Pages, draw, local_text, words
 
 
-def counted(n: int) -> str:
-    """A count as a range.
+def count_range(n: int) -> str:
+    """Return the range of a count.
 
-    A withheld count next to exact ones and their total could be worked out, so all counts are ranges: of three counts
-    and their total, none can be told closer than to two values.
+    A withheld count next to exact ones could be derived from the total, so all counts are ranges: of three counts and
+    their total, none can be determined closer than to two values.
 
-    >>> counted(0), counted(4), counted(5), counted(123)
+    >>> count_range(0), count_range(4), count_range(5), count_range(123)
     ('< 5', '< 5', '5–9', '120–124')
     """
     low = n // FEWEST * FEWEST
@@ -26,7 +26,7 @@ def counted(n: int) -> str:
 
 
 def share(n: int, total: int) -> str:
-    """A share of a total, as exact as the ranges of both tell it.
+    """Return the share of a total, computed from the ranges of both.
 
     >>> share(37, 121), share(3, 121), share(0, 0)
     ('(≈ 29 %)', '', '')
@@ -36,47 +36,46 @@ def share(n: int, total: int) -> str:
 
 
 class Overview:
-    """The administrator's pages."""
+    """Pages of the administrator."""
 
-    def __init__(self, catalogue: Catalogue, store: Preferences, about: About = NOBODY) -> None:
+    def __init__(self, catalogue: Catalogue, store: Preferences, about: About = NO_CONTACT) -> None:
         self._catalogue, self._store, self._pages = catalogue, store, Pages(catalogue, store)
         self._about = about
 
     def inferences(self, form: str, language: str, *, removed: bool = False) -> str:
-        """Inferences, rules and counts; nobody's own choice."""
-        total = self._store.count()
+        """Render the inferences with their rules and counts."""
+        total, respondents = self._store.count(), self._count_respondents()
         counts = self._store.counts(self._catalogue.ids())
         return draw(
             "admin",
             language,
-            about=self._about,
-            rows=[
-                self._row(inference, counts[inference.id], total, language) for inference in self._catalogue.inferences
-            ],
+            "?",
+            self._about,
+            rows=[self._row(each, counts[each.id], total, language) for each in self._catalogue.inferences],
             trail=[_event(row, language) for row in self._store.trail(50)],
             form=form,
             removed=removed,
-            owners=counted(total),
-            answered=" ".join((counted(self._answered()), share(self._answered(), total))).strip(),
+            owners=count_range(total),
+            answered=f"{count_range(respondents)} {share(respondents, total)}".strip(),
             meaning="block" if self._store.default else "allow",
             least=FEWEST,
         )
 
-    def _row(self, inference: Inference, counts: dict[str, int], total: int, language: str) -> dict[str, Any]:
+    def _row(self, inference: Inference, counts: dict[str, int], total: int, language: str) -> dict[str, object]:
         answered = counts["block"] + counts["allow"]
         return {
             "id": inference.id,
-            "sentence": said(inference.description, language),
+            "sentence": local_text(inference.description, language),
             "category": self._pages.class_name(inference.category, language) if inference.category else None,
             "extra": inference.extra,
-            "coverage": " ".join((counted(answered), share(answered, total))).strip(),
+            "coverage": f"{count_range(answered)} {share(answered, total)}".strip(),
             "rules": [_rule(rule, language) for rule in inference.rules],
             "active": any(rule.active for rule in inference.rules),
             "unwritten": [words(code)["language"] for code in LANGUAGES if not inference.description.get(code)],
-            **{key: counted(value) for key, value in counts.items()},
+            **{key: count_range(value) for key, value in counts.items()},
         }
 
-    def _answered(self) -> int:
+    def _count_respondents(self) -> int:
         import sqlalchemy as sa
 
         t = tables().choices
@@ -85,7 +84,7 @@ class Overview:
             return int(connection.execute(query).scalar_one())
 
     def answers(self, form: str, language: str) -> str:
-        """The answers to the questionnaire by group of respondents, small groups withheld."""
+        """Render the answers to the questionnaire by group of respondents, without small groups."""
         from markupsafe import Markup
 
         from celosia.consent.owners.questionnaire import questions, tabulate
@@ -98,17 +97,17 @@ class Overview:
             name = self._pages.class_name(question.category, language) if question.category else None
             row = (
                 name,
-                question.said(language),
+                question.sentence(language),
                 [means.get((key, group), "") for group in sorted(tabulation.respondents)],
             )
             parts["mean_private" if question.category else "mean_trust"].append(row)
         chart = Markup(tabulation.chart(language, title=w["chart"], ungrouped=w["group_none"]))  # noqa: S704 - escaped there
-        groups = [(group or w["group_none"], counted(n)) for group, n in sorted(tabulation.respondents.items())]
-        values: dict[str, Any] = {"groups": groups, "parts": parts, "chart": chart, "least": FEWEST}
-        return draw("answers", language, about=self._about, form=form, **values)
+        groups = [(group or w["group_none"], count_range(n)) for group, n in sorted(tabulation.respondents.items())]
+        values: dict[str, object] = {"groups": groups, "parts": parts, "chart": chart, "least": FEWEST}
+        return draw("answers", language, "?", self._about, form=form, **values)
 
 
-def _rule(rule: Rule, language: str) -> dict[str, Any]:
+def _rule(rule: Rule, language: str) -> dict[str, object]:
     w, size = words(language), rule.size()
     if rule.threshold is not None:
         needs = w["rule_share"].format(share=f"{100 * rule.threshold:.0f} %", size=size)
@@ -121,10 +120,10 @@ def _rule(rule: Rule, language: str) -> dict[str, Any]:
 
 
 def _event(row: dict[str, str], language: str) -> dict[str, str]:
-    """A line of the trail in a language; its counts as ranges too."""
+    """Return an entry of the audit trail in a language, with counts as ranges."""
     w, what, detail = words(language), row["what"], row["detail"]
     hashed = what in ("look", "stopped")
-    numbers = [counted(int(n) if n.isdigit() else 0) for n in re.findall(r"\d+|a few", detail)]
+    numbers = [count_range(int(n) if n.isdigit() else 0) for n in re.findall(r"\d+|a few", detail)]
     if what == "publication" and numbers:
         numbers[0] = detail.split()[0]  # inferences, not people
     pattern = w["trail_detail"].get(detail) or w["trail_detail"].get(what, "")
@@ -137,5 +136,5 @@ def _event(row: dict[str, str], language: str) -> dict[str, str]:
         if fits
         else detail
         if hashed
-        else re.sub(r"\d+", lambda n: counted(int(n[0])), detail),
+        else re.sub(r"\d+", lambda n: count_range(int(n[0])), detail),
     }

@@ -1,4 +1,4 @@
-"""The consent pages as text: Jinja templates in three languages, without scripts."""
+"""Consent pages from Jinja templates in three languages, without scripts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from celosia.consent.owners.store import Preferences
 from celosia.consent.publication.edition import FEWEST
-from celosia.consent.rules.rules import LANGUAGES, Catalogue, spoken
+from celosia.consent.rules.rules import LANGUAGES, Catalogue, translation
 from celosia.errors import InputError
 from celosia.show.look import texts, tokens
 
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
 
 
 def words(language: str) -> dict[str, Any]:
-    """The words of the pages in a language."""
+    """Return the texts of the pages in a language."""
     return texts("celosia.consent", language)
 
 
-class Said(NamedTuple):
-    """A text and the language it is in, empty where that is the language of the page."""
+class LocalText(NamedTuple):
+    """Text with its language, which is empty for that of the page."""
 
     text: str
     language: str = ""
 
 
-def said(sentences: Mapping[str, str], language: str) -> Said:
-    """A sentence of the catalogue for a page in some language; screen readers must be told when it is in another.
+def local_text(sentences: Mapping[str, str], language: str) -> LocalText:
+    """Return a sentence for a page, with its language for screen readers if it is another one.
 
-    >>> said({"en": "Find out where I live"}, "ca")
-    Said(text='Find out where I live', language='en')
+    >>> local_text({"en": "Find out where I live"}, "ca")
+    LocalText(text='Find out where I live', language='en')
     """
-    text = spoken(sentences, language)
-    spoken_in = next((code for code, sentence in sentences.items() if sentence == text), "")
-    return Said(text, "" if sentences.get(language) == text else spoken_in)
+    text = translation(sentences, language)
+    code = next((code for code, sentence in sentences.items() if sentence == text), "")
+    return LocalText(text, "" if sentences.get(language) == text else code)
 
 
 def day(at: str, language: str) -> str:
-    """A moment as people write it.
+    """Format a time for people.
 
     >>> day("2026-04-03T09:05:00.000000Z", "ca")
     "3 d'abril de 2026, 09:05 (UTC)"
@@ -53,12 +53,12 @@ def day(at: str, language: str) -> str:
     return str(w["date"]).format(day=int(number), month=w["months"][int(month) - 1], year=year, time=at[11:16])
 
 
-MOST_SIGNS = 200
+MAX_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
 class About:
-    """Who keeps the choices, and how to reach them: a mail address, a web address, or any text. Both may be empty.
+    """Organisation that stores the choices, and its contact: a mail or web address, or any text. Both may be empty.
 
     >>> About("Registry", "privacy@example.org").address
     'mailto:privacy@example.org'
@@ -69,50 +69,50 @@ class About:
 
     def __post_init__(self) -> None:
         for name, text in (("organisation", self.organisation), ("contact", self.contact)):
-            if len(text) > MOST_SIGNS or not text.isprintable():
-                raise InputError(f"the {name} is a line of at most {MOST_SIGNS} printable characters.")
+            if len(text) > MAX_CHARACTERS or not text.isprintable():
+                raise InputError(f"the {name} is a line of at most {MAX_CHARACTERS} printable characters.")
 
     @property
     def address(self) -> str:
-        """Where a link to the contact leads; empty where it is no address."""
+        """Target of a link to the contact; empty if it is no address."""
         if re.fullmatch(r"[^\s@/:?&]+@[^\s@/:?&]+", self.contact):
             return f"mailto:{self.contact}"
         return self.contact if re.fullmatch(r"https?://\S+", self.contact) else ""
 
 
-NOBODY = About()
+NO_CONTACT = About()
 
 
 class Pages:
-    """Everything the pages need to be drawn."""
+    """Pages of data subjects as HTML."""
 
-    def __init__(self, catalogue: Catalogue, store: Preferences, about: About = NOBODY) -> None:
+    def __init__(self, catalogue: Catalogue, store: Preferences, about: About = NO_CONTACT) -> None:
         self._catalogue, self._store, self._about = catalogue, store, about
 
-    def _draw(self, name: str, language: str, here: str = "?", **values: Any) -> str:
-        return draw(name, language, here, about=self._about, **values)
+    def _draw(self, name: str, language: str, here: str = "?", **values: object) -> str:
+        return draw(name, language, here, self._about, **values)
 
     def sign_in(self, language: str, done: str = "") -> str:
-        """How to sign in."""
+        """Render the page about signing in."""
         return self._draw("sign_in", language, done=done)
 
-    def refused(self, language: str, why: str, back: str = "/") -> str:
-        """What was refused, why, and where to go from there."""
+    def refusal(self, language: str, why: str, back: str = "/") -> str:
+        """Render a refusal with its reason and a link back."""
         there = urlencode({"why": why, "back": back})
         return self._draw("refused", language, f"/refused?{there}&", why=why, back=back)
 
     def link(self, language: str, token: str) -> str:
-        """The page of a link: a button, since programs that look into mail open links too."""
+        """Render the page of a sign-in link: a button, since programs that scan mail open links too."""
         return self._draw("link", language, token=token)
 
     def choices(self, owner: str, form: str, language: str, *, saved: bool = False) -> str:
-        """The inferences with what the owner chose."""
+        """Render the inferences with the choices of an owner."""
         chosen = self._store.choices(owner, self._catalogue.ids())
         items = [
             {
                 "id": inference.id,
-                "sentence": said(inference.description, language),
-                "example": said(inference.example, language) if inference.example else None,
+                "sentence": local_text(inference.description, language),
+                "example": local_text(inference.example, language) if inference.example else None,
                 "block": choice.block,
                 "at": choice.at,
             }
@@ -120,7 +120,7 @@ class Pages:
         ]
         names = {item["id"]: item["sentence"] for item in items}
         history = [
-            {**row, "sentence": names.get(row["inference"], Said(row["inference"]))}
+            {**row, "sentence": names.get(row["inference"], LocalText(row["inference"]))}
             for row in reversed(self._store.history(owner))
         ]
         meaning = "block" if self._store.default else "allow"
@@ -128,7 +128,7 @@ class Pages:
         return self._draw("choices", language, "?saved=1&" if saved else "?", **values)
 
     def questions(self, language: str, group: str = "", *, done: bool = False, signed: bool = False) -> str:
-        """The questionnaire on how private things are."""
+        """Render the questionnaire."""
         from celosia.consent.owners.questionnaire import class_names, questions
 
         asked = questions()
@@ -142,17 +142,17 @@ class Pages:
         values = {"group": group, "done": done, "signed": signed, "least": FEWEST}
         return self._draw("questions", language, here, classes=classes, trust=trust, **values)
 
-    def class_name(self, category: str, language: str) -> Said:
-        """The name of a class of the taxonomy, as the catalogue has it; translated where it has not renamed it."""
+    def class_name(self, category: str, language: str) -> LocalText:
+        """Return the name of a class of the taxonomy, translated unless the catalogue renames it."""
         from celosia.consent.owners.questionnaire import class_names
 
         translations = class_names().get(category, {})
         named = self._catalogue.taxonomy.get(category, translations.get("en", category))
-        return said(translations, language) if named == translations.get("en") else Said(named)
+        return local_text(translations, language) if named == translations.get("en") else LocalText(named)
 
 
-def draw(name: str, language: str, here: str = "?", about: About = NOBODY, **values: Any) -> str:
-    """Fill a template; ``here`` is the address of the page to which the language is added."""
+def draw(name: str, language: str, here: str = "?", about: About = NO_CONTACT, /, **values: object) -> str:
+    """Render a template; ``here`` is the address of the page for links to other languages."""
     switch = {code: (words(code)["language"], f"{here}lang={code}") for code in LANGUAGES}
     page = _environment().get_template(f"{name}.html.j2")
     keeper = about.organisation or words(language)["organisation"]
@@ -160,7 +160,7 @@ def draw(name: str, language: str, here: str = "?", about: About = NOBODY, **val
 
 
 def styles() -> str:
-    """The style sheet of the pages."""
+    """Return the style sheet of the pages."""
     return tokens() + (resources.files("celosia.consent") / "templates" / "style.css").read_text("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Who is asking, with which form and in which language; what is refused."""
+"""Sessions and forms of visitors, and refusals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from celosia.web.sessions import Session, Sessions
 
 
 class Refusal(CelosiaError):
-    """A page that refuses: the key of the sentence that says why, and where the reader goes on."""
+    """Raised to show a refusal: the key of its message, the address of the link back, and the HTTP status."""
 
     def __init__(self, why: str, back: str = "/", status: int = 403) -> None:
         super().__init__(why)
@@ -22,18 +22,18 @@ class Refusal(CelosiaError):
 
 
 class Visits:
-    """Who is asking: the session of the cookie, and whether a form belongs to it."""
+    """Sessions by cookie, and the check that a form belongs to its session."""
 
     def __init__(self, sessions: Sessions, secure: bool) -> None:
         self.sessions, self.secure = sessions, secure
         self.cookie = "__Host-celosia-consent" if secure else "celosia-consent"
 
     def of(self, request: Request) -> Session | None:
-        """The session of the cookie, if there is one."""
+        """Return the session of the cookie, if there is one."""
         return self.sessions.find(request.cookies.get(self.cookie))
 
-    def checked(self, request: Request, form: str) -> Session:
-        """The session of a form; refuses when the form's token or its origin is not ours."""
+    def check_form(self, request: Request, form: str) -> Session:
+        """Return the session of a form; raise if the token or the origin of the form is wrong."""
         if foreign(request):  # before the session, whose cookie browsers do not send with such a form
             raise Refusal("refused_form")
         session = self.of(request)
@@ -44,20 +44,20 @@ class Visits:
         return session
 
     def publisher(self, request: Request, form: str | None = None) -> Session:
-        """The session of an administrator, whose form it is when one was sent; anybody else is refused."""
-        session = self.of(request) if form is None else self.checked(request, form)
+        """Return the session of an administrator, and check the form if there is one; raise for anybody else."""
+        session = self.of(request) if form is None else self.check_form(request, form)
         if session is None:
             raise Refusal("refused_session")
         if session.who != ADMIN:
             raise Refusal("refused_admin")
         return session
 
-    def ended(self, request: Request) -> bool:
-        """Whether somebody was signed in who no longer is."""
+    def has_ended(self, request: Request) -> bool:
+        """Return whether the session of the cookie has ended."""
         return self.cookie in request.cookies and self.of(request) is None
 
     def begin(self, request: Request, response: Response, owner: str) -> None:
-        """Sign somebody in."""
+        """Sign an owner in."""
         self.sessions.end(request.cookies.get(self.cookie))
         name = self.sessions.start(owner)
         response.set_cookie(self.cookie, name, httponly=True, secure=self.secure, samesite="strict", path="/")
@@ -69,7 +69,7 @@ class Visits:
 
 
 def foreign(request: Request) -> bool:
-    """Whether a form was sent from another site."""
+    """Return whether a form was sent from another site."""
     origin = request.headers.get("origin")
     other = origin not in (None, "null") and urlsplit(str(origin)).netloc != request.headers.get("host")
     return other or request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
@@ -82,12 +82,12 @@ class Form(dict[str, str]):
         raise HTTPException(400, f"the form is not complete: {name!r} is missing.")
 
 
-async def _sent(request: Request) -> dict[str, str]:
+async def _read_form(request: Request) -> dict[str, str]:
     sent = Form((key, str(value)) for key, value in (await request.form()).items())
     if any("\0" in value for value in sent.values()):
         raise HTTPException(400, "the form holds a null character.")
     return sent
 
 
-Sent = Annotated[dict[str, str], Depends(_sent)]
-"""What a form sent. It is read here, so that what is done with it runs in a thread: it may wait for the store."""
+SubmittedForm = Annotated[dict[str, str], Depends(_read_form)]
+"""Fields of a submitted form, read before the handler so that the handler runs in a thread and may wait."""

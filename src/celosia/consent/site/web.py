@@ -1,4 +1,4 @@
-"""The consent pages over HTTP: no scripts, one-time links, sessions that expire, forms that cannot be forged.
+"""HTTP application of the consent pages: no scripts, one-time links, expiring sessions, forms with tokens.
 
 TLS is left to a proxy in front; see the how-to page on consent.
 """
@@ -8,20 +8,21 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastapi import Depends, FastAPI, Form, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.middleware.base import RequestResponseEndpoint
 
 from celosia.consent.owners.store import Preferences
 from celosia.consent.rules.rules import Catalogue
 from celosia.consent.site.console_pages import console
 from celosia.consent.site.desk import Desk
 from celosia.consent.site.overview import Overview
-from celosia.consent.site.pages import NOBODY, About, Pages, styles, words
+from celosia.consent.site.pages import NO_CONTACT, About, Pages, styles, words
 from celosia.consent.site.signin import ADMIN, redeem
-from celosia.consent.site.visits import Refusal, Sent, Visits, foreign
+from celosia.consent.site.visits import Refusal, SubmittedForm, Visits, foreign
 from celosia.data.io.durable import Unavailable
 from celosia.errors import DataError
 from celosia.web.guard import HEADERS, is_oversized
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SESSION_SECONDS = 30 * 60
-"""A visit ends after so long without a request."""
-LANE = 16
-"""So many requests wait for the store at once; the threads of the server are 40."""
-ONE_STRANGER, ALL_STRANGERS = 30, 120
-"""Answers to the questionnaire that are taken in a minute from one address, and from all who are not signed in."""
+"""Seconds without a request after which a session ends."""
+MAX_WAITING = 16
+"""Requests that may wait for the store at once, of the 40 threads of the server."""
+MAX_ANONYMOUS_PER_ADDRESS, MAX_ANONYMOUS = 30, 120
+"""Anonymous answers to the questionnaire per minute, from one address and in all."""
 QUESTIONS = "/questions"
 
 
@@ -50,15 +51,15 @@ def create(
     path: str | Path | None = None,
     database: str | None = None,
     out: str | Path = "publications",
-    about: About = NOBODY,
+    about: About = NO_CONTACT,
 ) -> FastAPI:
-    """Make the application. ``secure`` marks the cookie for HTTPS only: set it behind a TLS proxy.
+    """Create the application. ``secure`` marks the cookie for HTTPS only: set it behind a TLS proxy.
 
-    The publisher edits the catalogue when its ``path`` is given, and answers requests when the URL of the ``database``
-    is; releases are written below ``out``. ``about`` says on every page who keeps the choices and how to reach them.
+    The publisher can edit the catalogue if its ``path`` is given, and answer requests if the URL of the ``database``
+    is; releases are written below ``out``. ``about`` is the organisation and contact shown on every page.
     """
     visit = Visits(sessions or Sessions(SESSION_SECONDS), secure)
-    turn = Depends(_Lanes(visit.cookie).turn)
+    turn = Depends(_WaitingLimit(visit.cookie).turn)
     app = FastAPI(title="Celosia consent", docs_url=None, redoc_url=None, openapi_url=None, dependencies=[turn])
     desk = Desk(catalogue, store, path=path, database=database, out=out, about=about)
     _guard(app)
@@ -72,14 +73,14 @@ def create(
 
 
 def _pages(desk: Desk) -> Pages:
-    """The pages with the catalogue as it is now."""
+    """Return the pages with the current catalogue."""
     return Pages(desk.catalogue, desk.store, desk.about)
 
 
 def _guard(app: FastAPI) -> None:
 
     @app.middleware("http")
-    async def headers(request: Request, call_next: Any) -> Any:
+    async def headers(request: Request, call_next: RequestResponseEndpoint) -> Response:
         response = await call_next(request)
         for name, value in HEADERS.items():
             response.headers[name] = value
@@ -91,18 +92,18 @@ def _guard(app: FastAPI) -> None:
         return PlainTextResponse(styles(), media_type="text/css")
 
 
-class _Lanes:
-    """How many requests may wait for the store at once, of those that write and of those that read what is signed in.
+class _WaitingLimit:
+    """Limits of the writing and of the signed-in reading requests that may wait for the store at once.
 
-    A lock of the store holds the threads of those who wait for it. Some must be left for the pages that need no store.
+    Requests that wait for a lock of the store occupy threads; some must remain for pages that need no store.
     """
 
     def __init__(self, cookie: str) -> None:
         self._cookie = cookie
-        self._writing, self._reading = threading.BoundedSemaphore(LANE), threading.BoundedSemaphore(LANE)
+        self._writing, self._reading = threading.BoundedSemaphore(MAX_WAITING), threading.BoundedSemaphore(MAX_WAITING)
 
     async def turn(self, request: Request) -> AsyncIterator[None]:
-        """Keep a place for a request until it ends. What it sends is read before: who sends slowly keeps none."""
+        """Hold a place for a request until it ends. The form is read before, so that slow senders hold none."""
         if request.method == "POST":
             await request.form()
             lane = self._writing
@@ -120,13 +121,13 @@ class _Lanes:
 
 
 def _refusals(app: FastAPI, desk: Desk) -> None:
-    """Whatever is refused is said on a page in the reader's language."""
+    """Add the pages for refusals and errors, in the language of the reader."""
 
     def page(request: Request, why: str, status: int, back: str = "/") -> HTMLResponse:
-        return HTMLResponse(_pages(desk).refused(language(request), why, back), status)
+        return HTMLResponse(_pages(desk).refusal(language(request), why, back), status)
 
     @app.middleware("http")
-    async def sizes(request: Request, call_next: Any) -> Any:
+    async def sizes(request: Request, call_next: RequestResponseEndpoint) -> Response:
         if is_oversized(request.method, request.headers):
             return page(request, "refused_size", 413)
         return await call_next(request)
@@ -139,36 +140,37 @@ def _refusals(app: FastAPI, desk: Desk) -> None:
         return response
 
     @app.exception_handler(Refusal)
-    async def refused(request: Request, problem: Refusal) -> HTMLResponse:
+    async def refuse(request: Request, problem: Refusal) -> HTMLResponse:
         return page(request, problem.why, problem.status, problem.back)
 
     @app.exception_handler(404)
     @app.exception_handler(405)
-    async def nowhere(request: Request, problem: HTTPException) -> HTMLResponse:
+    async def not_found(request: Request, problem: HTTPException) -> HTMLResponse:
         return page(request, "refused_page", problem.status_code)
 
     @app.exception_handler(400)
     @app.exception_handler(RequestValidationError)
-    async def unreadable(request: Request, _problem: Exception) -> HTMLResponse:
+    async def invalid(request: Request, _problem: Exception) -> HTMLResponse:
         return page(request, "refused_choice", 422)
 
     @app.get("/refused")
-    def again(request: Request, why: str = "", back: str = "/") -> HTMLResponse:
-        """The same refusal in another language."""
+    def show_refusal(request: Request, why: str = "", back: str = "/") -> HTMLResponse:
+        """Show a refusal again, in another language."""
         is_refusal = why.startswith("refused_") and why in words("en")
         return page(request, why if is_refusal else "refused_page", 403, QUESTIONS if back == QUESTIONS else "/")
 
-    for place in ("/in", "/out", "/choices", "/forget"):  # where a refusal leaves the address bar
+    # addresses of forms, which stay in the address bar after a refusal
+    for place in ("/in", "/out", "/choices", "/forget"):
         app.get(place)(lambda: RedirectResponse("/", 303))
 
 
 def _signing_in(app: FastAPI, desk: Desk, visit: Visits) -> None:
 
     @app.get("/")
-    def home(request: Request) -> Any:
+    def home(request: Request) -> Response:
         session, code = visit.of(request), language(request)
         if session is None:
-            done = "forgotten" if "forgotten" in request.query_params else "ended" if visit.ended(request) else ""
+            done = "forgotten" if "forgotten" in request.query_params else "ended" if visit.has_ended(request) else ""
             return HTMLResponse(_pages(desk).sign_in(code, done=done))
         if session.who == ADMIN:
             return RedirectResponse("/admin", 303)
@@ -181,7 +183,7 @@ def _signing_in(app: FastAPI, desk: Desk, visit: Visits) -> None:
 
     @app.post("/in")
     def enter(request: Request, token: str = Form(default="")) -> RedirectResponse:
-        if foreign(request):  # else another site could sign somebody in as somebody else
+        if foreign(request):  # else another site could sign a visitor in as another owner
             raise Refusal("refused_form")
         owner = redeem(desk.store, token.strip())
         if owner is None:
@@ -192,7 +194,7 @@ def _signing_in(app: FastAPI, desk: Desk, visit: Visits) -> None:
 
     @app.post("/out")
     def leave(request: Request, form: str = Form(default="")) -> RedirectResponse:
-        visit.checked(request, form)
+        visit.check_form(request, form)
         response = RedirectResponse("/", 303)
         visit.end(request, response)
         return response
@@ -218,8 +220,8 @@ def _owner(app: FastAPI, desk: Desk, visit: Visits) -> None:
     store = desk.store
 
     @app.post("/choices")
-    def choose(request: Request, sent: Sent) -> RedirectResponse:
-        session = visit.checked(request, sent.get("form", ""))
+    def choose(request: Request, sent: SubmittedForm) -> RedirectResponse:
+        session = visit.check_form(request, sent.get("form", ""))
         if session.who == ADMIN:
             raise Refusal("refused_choice")
         inferences = desk.catalogue.ids()
@@ -245,7 +247,7 @@ def _owner(app: FastAPI, desk: Desk, visit: Visits) -> None:
 
     @app.post("/forget")
     def forget(request: Request, form: str = Form(default=""), sure: str = Form(default="")) -> RedirectResponse:
-        session = visit.checked(request, form)
+        session = visit.check_form(request, form)
         if sure != "yes" or session.who == ADMIN:
             raise Refusal("refused_sure")
         store.forget(session.who)
@@ -256,10 +258,10 @@ def _owner(app: FastAPI, desk: Desk, visit: Visits) -> None:
 
 
 def _questions(app: FastAPI, desk: Desk, visit: Visits) -> None:
-    """The questionnaire: nobody is named; owners who are signed in answer once, strangers not too often."""
+    """Add the questionnaire: answers are anonymous; signed-in owners answer once, others at a limited rate."""
     from celosia.consent.owners.questionnaire import Answered, answer
 
-    each, together = RateLimit(ONE_STRANGER), RateLimit(ALL_STRANGERS)
+    each, together = RateLimit(MAX_ANONYMOUS_PER_ADDRESS), RateLimit(MAX_ANONYMOUS)
 
     def signed_in(request: Request) -> str | None:
         session = visit.of(request)
@@ -271,7 +273,7 @@ def _questions(app: FastAPI, desk: Desk, visit: Visits) -> None:
         return HTMLResponse(_pages(desk).questions(language(request), group[:100], done=done, signed=signed))
 
     @app.post(QUESTIONS)
-    def answered(request: Request, sent: Sent) -> RedirectResponse:
+    def submit(request: Request, sent: SubmittedForm) -> RedirectResponse:
         if foreign(request):
             raise Refusal("refused_form", QUESTIONS)
         text, group = sent.pop("text", "").replace("\r\n", "\n").strip(), sent.pop("group", "")

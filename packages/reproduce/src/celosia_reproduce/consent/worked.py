@@ -30,7 +30,7 @@ It prints which leaves are large enough; the numbers of rows are ours, chosen to
 
 
 def printed_texts() -> dict[str, str]:
-    """The queries (figures 4.3, 4.9, 7.3, 7.5) and rules (4.4, 7.4) of the thesis, by name."""
+    """Return the queries (figures 4.3, 4.9, 7.3, 7.5) and rules (4.4, 7.4) of the thesis, by name."""
     folder = resources.files(__package__) / "printed"
     return {file.name.rpartition(".")[0]: file.read_text("utf-8").strip() for file in folder.iterdir()}
 
@@ -43,7 +43,7 @@ def statements(texts: Texts) -> list[Statement]:
 def _timetable(texts: Texts) -> list[Statement]:
     """Section 4.2: what the query of figure 4.3 touches, and the rule of figure 4.4 against the query of figure 4.9."""
     from celosia.consent.rules.exchange import read_xml
-    from celosia.consent.rules.matching import match
+    from celosia.consent.rules.matches import match
     from celosia.consent.sql.lineage import elements
 
     touched = elements(texts["query_4_3"], DIALECT)
@@ -85,8 +85,8 @@ def _timetable(texts: Texts) -> list[Statement]:
 def _residence(texts: Texts) -> list[Statement]:
     """Sections 7.4 and 7.5: the rule follows from three queries and is activated by the query to publish."""
     from celosia.consent.rules.exchange import read_xml
-    from celosia.consent.rules.matching import match
-    from celosia.consent.rules.rules import derived as rule_of
+    from celosia.consent.rules.matches import match
+    from celosia.consent.rules.rules import derive_rule as rule_of
     from celosia.consent.sql.lineage import elements
 
     rule = read_xml(texts["rule_7_4"]).inferences[0].rules[0]
@@ -115,9 +115,9 @@ def _marks(texts: Texts) -> list[Statement]:
     """Table 4.2: of six rows one owner blocks; four of her cells are marked."""
     import polars as pl
 
-    from celosia.consent.protection.marking import mark
+    from celosia.consent.protection.marks import mark
     from celosia.consent.rules.exchange import read_xml
-    from celosia.consent.rules.matching import active, matches
+    from celosia.consent.rules.matches import active, matches
     from celosia.consent.sql.lineage import elements
 
     catalogue = read_xml(texts["rule_4_4"])
@@ -142,7 +142,7 @@ class _Blocking:
         self._owners = owners
 
     def exceptions(self, inference: str) -> set[str]:  # noqa: ARG002
-        """Who blocks."""
+        """Return the owners who block."""
         return self._owners
 
 

@@ -19,7 +19,7 @@ from celosia.studio import forms, lists, toml_edit
 from celosia.studio.pages.compare import exploration
 from celosia.studio.pages.compare.view import MapQuery, comparison_options, rows, sample_of, zoom_window
 from celosia.studio.project import version_of
-from celosia.studio.studio import Page, Sent, Studio, language_of
+from celosia.studio.studio import Page, Studio, SubmittedForm, language_of
 from celosia.studio.translations import words
 from celosia.table import Table
 from celosia.views.comparing.columns import ColumnPair, column_pairs
@@ -58,7 +58,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         )
 
     @router.post("/explore")
-    def begin(sent: Sent) -> Response:
+    def begin(sent: SubmittedForm) -> Response:
         with project.lock():
             studio.jobs.refuse_second("explore_policy")
             studio.change(sent, lambda text: _set_exploration(text, sent))
@@ -91,7 +91,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return studio.draw(request, "compare", "candidate.html.j2", row=row)
 
     @router.post("/apply")
-    def apply(sent: Sent) -> Response:
+    def apply(sent: SubmittedForm) -> Response:
         frontier = _need_frontier(studio)
         point = frontier.points[_index(studio, forms.read_number(sent, "index", -1, whole=True))]
         studio.change(sent, lambda text: lists.replace_steps(text, point.candidate.spec()))
@@ -217,7 +217,7 @@ def _best(frontier: Frontier) -> tuple[int | None, str]:
     return next(i for i, point in enumerate(frontier.points) if point is best), ""
 
 
-def _set_exploration(text: str, sent: Sent) -> str:
+def _set_exploration(text: str, sent: SubmittedForm) -> str:
     """Return the policy with the settings of the form; empty fields mean the defaults."""
     for name, whole in NUMBERS.items():
         number = str(sent.get(name, "")).strip().replace(",", ".")

@@ -69,7 +69,7 @@ class Console:
         import uvicorn
 
         choices = Preferences(store, patience=WAITING)
-        with choices.writing() as connection:  # a folder from a third party may contain known links
+        with choices.transaction() as connection:  # a folder from a third party may contain known links
             connection.execute(tables().links.delete())
         pages = quiet(site(catalogue, choices, database=database, out=self._folder / RELEASES))
         opened = loopback(0)

@@ -17,7 +17,7 @@ from celosia.studio.pages.fcrm import board as boards
 from celosia.studio.pages.fcrm.board import Board
 from celosia.studio.pages.fcrm.pictures import picture
 from celosia.studio.pages.fcrm.view import View, view
-from celosia.studio.studio import Page, Sent, Studio
+from celosia.studio.studio import Page, Studio, SubmittedForm
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -114,7 +114,7 @@ def _numeric(studio: Studio) -> list[str]:
 
 def _point_routes(studio: Studio, router: APIRouter, ground: Playground) -> None:
     @router.post("/point")
-    def point(sent: Sent) -> Response:
+    def point(sent: SubmittedForm) -> Response:
         x, y = (forms.read_number(sent, name) for name in ("x", "y"))
         ground.change(lambda board: board.with_point(x, y))
         return studio.redirect(HERE)
@@ -147,7 +147,7 @@ def _point_routes(studio: Studio, router: APIRouter, ground: Playground) -> None
         return studio.redirect(HERE, "loaded")
 
     @router.post("/columns")
-    def columns(sent: Sent) -> Response:
+    def columns(sent: SubmittedForm) -> Response:
         names = sent.text("across", ""), sent.text("up", "")
         numeric = _numeric(studio)
         if names[0] == names[1] or not set(names) <= set(numeric):
@@ -160,12 +160,12 @@ def _point_routes(studio: Studio, router: APIRouter, ground: Playground) -> None
 
 def _fit_routes(studio: Studio, router: APIRouter, ground: Playground) -> None:
     @router.post("/settings")
-    def settings(sent: Sent) -> Response:
+    def settings(sent: SubmittedForm) -> Response:
         ground.change(lambda board: _set(board, sent))
         return studio.redirect(HERE)
 
     @router.post("/run")
-    def run(sent: Sent) -> Response:
+    def run(sent: SubmittedForm) -> Response:
         def begin(board: Board) -> Board:
             now = _set(board, sent)
             now = boards.advance(now.change() if now.finished else now)
@@ -175,7 +175,7 @@ def _fit_routes(studio: Studio, router: APIRouter, ground: Playground) -> None:
         return studio.redirect(HERE)
 
     @router.post("/step")
-    def step(sent: Sent) -> Response:
+    def step(sent: SubmittedForm) -> Response:
         ground.change(lambda board: boards.advance(_set(board, sent).model_copy(update={"running": False})))
         return studio.redirect(HERE)
 
@@ -190,7 +190,7 @@ def _fit_routes(studio: Studio, router: APIRouter, ground: Playground) -> None:
         return studio.redirect(HERE, "again")
 
 
-def _set(board: Board, sent: Sent) -> Board:
+def _set(board: Board, sent: SubmittedForm) -> Board:
     """Return the board with the settings of the form; readings are kept if no setting changed."""
     wholes = ("c", "independent", "dependent", "max_iterations")
     lines = sent.text("constraints", "").replace("\r", "").split("\n")
@@ -232,7 +232,7 @@ def _export_routes(studio: Studio, router: APIRouter, ground: Playground) -> Non
         return studio.redirect(HERE, "points_saved")
 
     @router.post("/use")
-    def use(sent: Sent) -> Response:
+    def use(sent: SubmittedForm) -> Response:
         board = ground.board()
         if board.source != "project":
             raise InputError("take two columns of the project's data first: a step of the policy names its columns.")

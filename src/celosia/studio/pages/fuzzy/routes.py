@@ -28,7 +28,7 @@ from celosia.studio.pages.fuzzy.view import (
     places,
     sets_by_column,
 )
-from celosia.studio.studio import Page, Sent, Studio, language_of
+from celosia.studio.studio import Page, Studio, SubmittedForm, language_of
 from celosia.studio.translations import words
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _page_routes(studio: Studio, router: APIRouter) -> None:
         )
 
     @router.post("/preview")
-    def preview(request: Request, sent: Sent) -> Response:
+    def preview(request: Request, sent: SubmittedForm) -> Response:
         """Show the numbers for a dragged point on a sample, without changing the policy."""
         policy = studio.project.policy()
         sample, coded = studio.samples.sample(policy), places(policy)
@@ -142,7 +142,7 @@ def _parse_points(sets: dict[str, dict[str, str]], column: str, points: str) -> 
 def _set_routes(studio: Studio, router: APIRouter) -> None:
     project = studio.project
 
-    def edit(sent: Sent, change: Callable[[Chain], Chain], said: str = "changed") -> Response:
+    def edit(sent: SubmittedForm, change: Callable[[Chain], Chain], said: str = "changed") -> Response:
         """Apply ``change`` to the chain of a column in the policy."""
         column = sent.text("column", "")
 
@@ -158,23 +158,23 @@ def _set_routes(studio: Studio, router: APIRouter) -> None:
         return _back(studio, column, said)
 
     @router.post("/points")
-    def points(sent: Sent) -> Response:
+    def points(sent: SubmittedForm) -> Response:
         def change(chain: Chain) -> Chain:
             return _parse_points({"": chain.sets()}, "", sent.text("points", ""))
 
         return edit(sent, change)
 
     @router.post("/move")
-    def move(sent: Sent) -> Response:
+    def move(sent: SubmittedForm) -> Response:
         position, value = forms.read_number(sent, "position", whole=True), forms.read_number(sent, "value")
         return edit(sent, lambda chain: chain.move_point(position, value))
 
     @router.post("/rename")
-    def rename(sent: Sent) -> Response:
+    def rename(sent: SubmittedForm) -> Response:
         return edit(sent, lambda chain: chain.rename(sent.text("old", ""), sent.text("new", "")))
 
     @router.post("/split")
-    def split(sent: Sent) -> Response:
+    def split(sent: SubmittedForm) -> Response:
         column = sent.text("column", "")
         values = numbers(studio.samples.sample().table, column)
         low, high = float(values[values == values].min()), float(values[values == values].max())
@@ -183,11 +183,11 @@ def _set_routes(studio: Studio, router: APIRouter) -> None:
         )
 
     @router.post("/remove")
-    def remove(sent: Sent) -> Response:
+    def remove(sent: SubmittedForm) -> Response:
         return edit(sent, lambda chain: chain.remove(sent.text("set", "")), "removed")
 
     @router.post("/write")
-    def write(sent: Sent) -> Response:
+    def write(sent: SubmittedForm) -> Response:
         """Set the sets of a column from text."""
         column = sent.text("column", "")
         lines = [line.partition("=") for line in sent.text("text", "").splitlines() if line.strip()]
@@ -196,7 +196,7 @@ def _set_routes(studio: Studio, router: APIRouter) -> None:
         return _back(studio, column, "changed")
 
     @router.post("/forget")
-    def forget(sent: Sent) -> Response:
+    def forget(sent: SubmittedForm) -> Response:
         column = sent.text("column", "")
         studio.change(sent, lambda text: edits.set_fuzzy_sets(text, project.policy(text), column, None))
         return _back(studio, "", "forgotten")
@@ -211,7 +211,7 @@ def _part_routes(studio: Studio, router: APIRouter) -> None:
     project = studio.project
 
     @router.post("/begin")
-    def begin(request: Request, sent: Sent) -> Response:
+    def begin(request: Request, sent: SubmittedForm) -> Response:
         """Suggest sets for a column; add a requirement if no part codes the column."""
         column, policy = sent.text("column", ""), project.policy()
         table = studio.samples.sample(policy).table
@@ -232,7 +232,7 @@ def _part_routes(studio: Studio, router: APIRouter) -> None:
         return _back(studio, column, "suggested")
 
     @router.post("/role")
-    def role(sent: Sent) -> Response:
+    def role(sent: SubmittedForm) -> Response:
         column = sent.text("column", "")
         columns = numeric_others(studio.samples.sample().table)
         if column not in columns:
@@ -241,7 +241,7 @@ def _part_routes(studio: Studio, router: APIRouter) -> None:
         return _back(studio, "", "role")
 
     @router.post("/labels")
-    def labels(sent: Sent) -> Response:
+    def labels(sent: SubmittedForm) -> Response:
         column = sent.text("column", "")
 
         def edit_text(text: str) -> str:
@@ -254,7 +254,7 @@ def _part_routes(studio: Studio, router: APIRouter) -> None:
         return _back(studio, column, "labels")
 
     @router.post("/require")
-    def require(sent: Sent) -> Response:
+    def require(sent: SubmittedForm) -> Response:
         """Set the parameters of Q-anonymity."""
         aggregate = sent.text("aggregate", "mean")
         if aggregate not in AGGREGATES:

@@ -24,7 +24,7 @@ from celosia.studio.forms import Field, Parameters, Submitted
 from celosia.studio.pages.hierarchies import editor
 from celosia.studio.pages.hierarchies.tree import Forest
 from celosia.studio.pages.hierarchies.view import LevelsView, Values, histogram, levels_view, starting_point
-from celosia.studio.studio import Page, Sent, Studio, language_of
+from celosia.studio.studio import Page, Studio, SubmittedForm, language_of
 from celosia.studio.translations import words
 from celosia.table import Table
 
@@ -60,7 +60,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return answer
 
     @router.post("/preview")
-    def preview(request: Request, sent: Sent) -> Response:
+    def preview(request: Request, sent: SubmittedForm) -> Response:
         policy = studio.project.policy()
         shown, problem = None, ""
         try:
@@ -70,26 +70,26 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return studio.draw(request, "hierarchies", "levels.html.j2", levels=shown, trouble=problem)
 
     @router.post("/save")
-    def save(sent: Sent) -> Response:
+    def save(sent: SubmittedForm) -> Response:
         name, spec = columns.column(sent), editor.read_form(sent)
         levels_view(columns.values(studio.project.policy(), name), hierarchy(spec))
         return columns.write(sent, name, spec, "changed")
 
     @router.post("/builder")
-    def builder(sent: Sent) -> Response:
+    def builder(sent: SubmittedForm) -> Response:
         name = columns.column(sent)
         return columns.write(
             sent, name, columns.initial_hierarchy(studio.project.policy(), name, sent.text("use", "")), "set"
         )
 
     @router.post("/remove")
-    def remove(sent: Sent) -> Response:
+    def remove(sent: SubmittedForm) -> Response:
         name = columns.column(sent)
         studio.change(sent, lambda text: toml_edit.drop(text, ("schema", "hierarchies", name)))
         return columns.redirect(name, "removed")
 
     @router.post("/tree")
-    def tree(sent: Sent) -> Response:
+    def tree(sent: SubmittedForm) -> Response:
         policy = studio.project.policy()
         name = columns.column(sent)
         chosen = policy.schema.hierarchy(name)

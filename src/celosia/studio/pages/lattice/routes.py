@@ -10,14 +10,14 @@ from typing import TypedDict
 from fastapi import APIRouter, Request, Response
 
 from celosia.errors import CelosiaError, RequirementError
-from celosia.methods.generalisation.generalise import Generalise, impossible
+from celosia.methods.generalisation.generalise import Generalise, infeasibility
 from celosia.parts import grammar
 from celosia.release.policy.policy import Policy
 from celosia.studio import toml_edit
 from celosia.studio.lists import steps_on
 from celosia.studio.pages.lattice.view import Consequences, Landscape, Levels, Node, Summary, generalisation
 from celosia.studio.project import version_of
-from celosia.studio.studio import Page, Sent, Studio
+from celosia.studio.studio import Page, Studio, SubmittedForm
 
 PATIENCE = 5.0
 """Seconds to check the nodes of the picture."""
@@ -51,7 +51,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return studio.draw(request, "lattice", "look.html.j2", **values)
 
     @router.post("/choose")
-    def choose(sent: Sent) -> Response:
+    def choose(sent: SubmittedForm) -> Response:
         policy = studio.project.policy()
         landscape = landscapes.landscape(policy)
         levels = landscape.levels(sent.text("node", ""))
@@ -65,7 +65,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return studio.redirect("/lattice", "chosen")
 
     @router.post("/free")
-    def free(sent: Sent) -> Response:
+    def free(sent: SubmittedForm) -> Response:
         policy = studio.project.policy()
         studio.change(sent, lambda text: _with_levels(text, policy, {}))
         return studio.redirect("/lattice", "freed")
@@ -120,7 +120,7 @@ class _LandscapeCache:
             nodes = landscape.nodes_around(at)
             refusal = ""
             if landscape.result.best is None:
-                refusal = impossible(
+                refusal = infeasibility(
                     method.name,
                     method.require,
                     landscape.lattice.evaluator,

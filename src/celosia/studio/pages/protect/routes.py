@@ -11,7 +11,7 @@ from celosia.errors import CelosiaError, InputError
 from celosia.parts import Part, find
 from celosia.studio import forms, lists, runs
 from celosia.studio.pages.protect.preview import preview
-from celosia.studio.studio import Page, Sent, Studio, language_of
+from celosia.studio.studio import Page, Studio, SubmittedForm, language_of
 
 
 def routes(studio: Studio, router: APIRouter) -> None:
@@ -34,14 +34,14 @@ def routes(studio: Studio, router: APIRouter) -> None:
         )
 
     @router.post("/form")
-    def form(request: Request, sent: Sent) -> Response:
+    def form(request: Request, sent: SubmittedForm) -> Response:
         name, position = _entry_of(sent)
         raw = forms.read_part(lists.get_list(name).kind, sent)
         opened = _form(studio, name, raw, position)
         return studio.draw(request, "protect", "_fields.html.j2", opened=opened)
 
     @router.post("/preview")
-    def look(request: Request, sent: Sent) -> Response:
+    def look(request: Request, sent: SubmittedForm) -> Response:
         name, position = _entry_of(sent)
         now = project.policy()
         policy = project.draft(lists.draft_sections(now, name, position, sent), now.text)
@@ -55,13 +55,13 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return studio.draw(request, "protect", "_preview.html.j2", preview=shown)
 
     @router.post("/save")
-    def save(sent: Sent) -> Response:
+    def save(sent: SubmittedForm) -> Response:
         name, position = _entry_of(sent)
         studio.change(sent, lambda text: lists.save_entry(text, project.policy(text), name, position, sent))
         return studio.redirect("/protect", "saved")
 
     @router.post("/move")
-    def move(sent: Sent) -> Response:
+    def move(sent: SubmittedForm) -> Response:
         name, position = _entry_of(sent)
         to = _position(sent.text("to", ""))
         studio.change(
@@ -70,13 +70,13 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return studio.redirect("/protect", "moved")
 
     @router.post("/remove")
-    def remove(sent: Sent) -> Response:
+    def remove(sent: SubmittedForm) -> Response:
         name, position = _entry_of(sent)
         studio.change(sent, lambda text: lists.remove_entry(text, project.policy(text), name, _need_position(position)))
         return studio.redirect("/protect", "removed")
 
     @router.post("/switch")
-    def switch(sent: Sent) -> Response:
+    def switch(sent: SubmittedForm) -> Response:
         _, position = _entry_of(sent)
         studio.change(sent, lambda text: lists.toggle_step(text, project.policy(text), _need_position(position)))
         return studio.redirect("/protect", "switched")
@@ -127,7 +127,7 @@ def _form(studio: Studio, name: str, raw: forms.Parameters, position: int | None
     }
 
 
-def _entry_of(sent: Sent) -> tuple[str, int | None]:
+def _entry_of(sent: SubmittedForm) -> tuple[str, int | None]:
     """Return the list and the position of the entry of a form; position None for a new entry."""
     position = sent.text("position", "")
     return sent.text("list", ""), None if position == "" else _position(position)

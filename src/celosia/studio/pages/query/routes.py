@@ -15,7 +15,7 @@ from celosia.gateway.site.view import AnswerView, answer_view, price
 from celosia.studio.pages.query.declaration import FILE, TYPES, declaration_text, declare, drafts
 from celosia.studio.pages.query.desk import ANALYST, Desk
 from celosia.studio.pages.query.view import desk_view
-from celosia.studio.studio import Page, Sent, Studio
+from celosia.studio.studio import Page, Studio, SubmittedForm
 
 HERE = "/query"
 LONGEST = 10_000
@@ -43,7 +43,7 @@ def _page_routes(studio: Studio, router: APIRouter, desk: Desk) -> None:
         return studio.show(request, "query", desk=None, drafts=offered, types=TYPES, file=FILE, suggested=project.name)
 
     @router.post("/declare")
-    def make(sent: Sent) -> Response:
+    def make(sent: SubmittedForm) -> Response:
         declare(project, declaration_text(sent, project.policy(), project.folder))
         return studio.redirect(HERE, "declared")
 
@@ -79,7 +79,7 @@ def _desk(
 
 def _query_routes(studio: Studio, router: APIRouter, desk: Desk) -> None:
     @router.post("/explain")
-    def explain(request: Request, sent: Sent) -> Response:
+    def explain(request: Request, sent: SubmittedForm) -> Response:
         """Show the cost and accuracy of a query; nothing is read or spent."""
         gateway, sql = desk.gateway(), _sql(sent)
         asked: Any = price(gateway, sent.text("cost", ""), sent.text("delta", ""))
@@ -88,7 +88,7 @@ def _query_routes(studio: Studio, router: APIRouter, desk: Desk) -> None:
         return _desk(studio, request, desk, explained=explained)
 
     @router.post("/ask")
-    def ask(sent: Sent) -> Response:
+    def ask(sent: SubmittedForm) -> Response:
         gateway, sql = desk.gateway(), _sql(sent)
         paid: Any = price(gateway, sent.text("cost", ""), sent.text("delta", ""))
         answer = gateway.ask(sql, analyst=ANALYST, fresh="fresh" in sent, **paid)
@@ -111,7 +111,7 @@ def _query_routes(studio: Studio, router: APIRouter, desk: Desk) -> None:
         return studio.redirect(HERE, "verified")
 
 
-def _sql(sent: Sent) -> str:
+def _sql(sent: SubmittedForm) -> str:
     sql = sent.text("sql", "").strip()
     if not sql or len(sql) > LONGEST:
         raise InputError(f"write one query, a SELECT of at most {LONGEST} characters.")

@@ -12,7 +12,7 @@ from celosia import files
 from celosia.errors import InputError
 from celosia.studio import runs, settings, toml_edit
 from celosia.studio.jobs import Job
-from celosia.studio.studio import Page, Sent, Studio
+from celosia.studio.studio import Page, Studio, SubmittedForm
 
 PRIVATE = {"record", "internal"}
 """Files that must not be published."""
@@ -54,7 +54,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return studio.redirect("/release")
 
     @router.post("/acknowledge")
-    def acknowledge(sent: Sent) -> Response:
+    def acknowledge(sent: SubmittedForm) -> Response:
         reason = sent.text("reason", "").strip()
         if not reason:
             raise InputError("give the reason for releasing the column: it is published in the certificate.")
@@ -64,17 +64,17 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return studio.redirect("/release", "acknowledged")
 
     @router.post("/take-back")
-    def revoke(sent: Sent) -> Response:
+    def revoke(sent: SubmittedForm) -> Response:
         studio.change(sent, lambda text: toml_edit.drop(text, ("guard", "acknowledge", sent.text("column"))))
         return studio.redirect("/release", "taken_back")
 
     @router.post("/leave-out")
-    def leave_out(sent: Sent) -> Response:
+    def leave_out(sent: SubmittedForm) -> Response:
         studio.change(sent, lambda text: toml_edit.set_role(text, sent.text("column"), ""))
         return studio.redirect("/release", "left_out")
 
     @router.post("/settings")
-    def change(sent: Sent) -> Response:
+    def change(sent: SubmittedForm) -> Response:
         studio.change(sent, lambda text: settings.save_section(text, sent.text("section", ""), sent))
         return studio.redirect("/release", "saved")
 

@@ -14,7 +14,7 @@ from celosia.show.charts import bars
 from celosia.studio import forms, toml_edit
 from celosia.studio.pages.hierarchies.view import Values
 from celosia.studio.pages.risk.view import candidates, column_risks, key_columns, link, overview
-from celosia.studio.studio import Page, Sent, Studio, language_of
+from celosia.studio.studio import Page, Studio, SubmittedForm, language_of
 from celosia.studio.translations import words
 from celosia.table import read
 
@@ -62,7 +62,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return studio.draw(request, "risk", "columns.html.j2", found=measured, picture=picture)
 
     @router.post("/known")
-    def candidates_of(request: Request, sent: Sent) -> Response:
+    def candidates_of(request: Request, sent: SubmittedForm) -> Response:
         fitting, trouble = None, ""
         facts = _facts(sent, "known.")
         excluded = {name: [part.strip() for part in text.split(",")] for name, text in _facts(sent, "not.").items()}
@@ -74,7 +74,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return studio.draw(request, "risk", "known.html.j2", found=fitting, trouble=trouble)
 
     @router.post("/require")
-    def require(sent: Sent) -> Response:
+    def require(sent: SubmittedForm) -> Response:
         k = _k_of(sent.text("k", ""))
         studio.change(sent, lambda text: _with_k(text, k))
         return studio.redirect("/risk", "required")
@@ -99,7 +99,7 @@ def routes(studio: Studio, router: APIRouter) -> None:
         )
 
     @router.post("/link/keep")
-    def keep(sent: Sent) -> Response:
+    def keep(sent: SubmittedForm) -> Response:
         place = studio.project.resolve(sent.text("place", "")).relative_to(studio.project.folder)
         attack: forms.Parameters = {"use": "join-attack", "external": str(place)}
         if sent.get("key"):
@@ -132,7 +132,7 @@ def _intruder_fields(studio: Studio, policy: Policy) -> IntruderFields:
     }
 
 
-def _facts(sent: Sent, prefix: str) -> dict[str, str]:
+def _facts(sent: SubmittedForm, prefix: str) -> dict[str, str]:
     return {
         name[len(prefix) :]: str(value).strip()
         for name, value in sent.items()

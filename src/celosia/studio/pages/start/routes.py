@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response, UploadFile
 from celosia.errors import InputError
 from celosia.studio import settings
 from celosia.studio.pages.start import create
-from celosia.studio.studio import Page, Sent, Studio, redirect_to_page
+from celosia.studio.studio import Page, Studio, SubmittedForm, redirect_to_page
 
 
 def routes(studio: Studio, router: APIRouter) -> None:
@@ -39,12 +39,12 @@ def routes(studio: Studio, router: APIRouter) -> None:
         return redirect_to_page(request, "/data", "begun")
 
     @router.post("/begin/query")
-    def query(request: Request, sent: Sent) -> Response:
+    def query(request: Request, sent: SubmittedForm) -> Response:
         create.from_query(project, sent.text("url", ""), sent.text("query", ""))
         return redirect_to_page(request, "/data", "begun")
 
     @router.post("/begin/policy")
-    def policy(request: Request, sent: Sent) -> Response:
+    def policy(request: Request, sent: SubmittedForm) -> Response:
         create.from_policy(project, sent.text("text", ""))
         return redirect_to_page(request, "/data", "begun")
 

@@ -130,7 +130,7 @@ def test_the_publication_on_the_command_line(place, capsys):
 @pytest.mark.parametrize("written", ["b00007", " B00007", "B00007.0"])
 def test_a_key_that_is_written_otherwise_stops_the_publication(store, catalogue, students, written):
     store.load(choices(*((f"B{i:05d}", "residence", True) for i in range(50, 60))), catalogue.ids())
-    with store.writing() as connection:
+    with store.transaction() as connection:
         row = {"owner": written, "inference": "residence", "block": True, "at": "2026-01-01T00:00:00.000000Z"}
         connection.execute(tables().owners.insert(), {"owner": written, "since": row["at"]})
         connection.execute(tables().choices.insert(), row)

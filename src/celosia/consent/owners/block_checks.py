@@ -1,4 +1,4 @@
-"""Blocks that would be stored or read and never honoured: refused, with how many they are."""
+"""Checks that no block is ignored: misspelt inferences and columns, unregistered data subjects, other spellings."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     import polars as pl
 
     from celosia.consent.owners.store import Preferences
-    from celosia.consent.protection.marking import Marks
+    from celosia.consent.protection.marks import Marks
     from celosia.consent.rules.rules import Catalogue
     from celosia.consent.sql.elements import Columns
 
 REGISTER = "celosia consent owners"
 RENAME = "celosia consent rename OLD NEW"
 ALIKE = 0.85
-"""How alike a column that a rule names and one that is there must be for the first to be a slip."""
+"""Similarity from which a column that a rule names counts as a misspelling of an existing one."""
 
 
 def nearest(names: Iterable[str], existing: Iterable[str], *, others: bool = False) -> str:
-    """Unknown names with the known ones that they resemble; those that resemble none only where ``others`` is set.
+    """List unknown names with the known ones that they resemble; the rest only if ``others`` is set.
 
     >>> nearest(["residenc", "1-0001"], ["residence", "grant"])
     "'residenc' (did you mean 'residence'?)"
@@ -37,27 +37,27 @@ def nearest(names: Iterable[str], existing: Iterable[str], *, others: bool = Fal
     return ", ".join(shown[:5]) + (", …" if len(shown) > 5 else "")
 
 
-def refuse_strange(chosen: pl.DataFrame, inferences: Iterable[str]) -> None:
-    """Refuse choices of inferences that there are not. A name that resembles none may be a person's: not shown."""
+def refuse_uncatalogued(chosen: pl.DataFrame, inferences: Iterable[str]) -> None:
+    """Refuse choices of unknown inferences. A name that resembles none may be that of a person: it is not shown."""
     import polars as pl
 
     inferences = sorted(inferences)
-    strange = chosen.filter(~pl.col("inference").is_in(inferences))
-    if len(strange):
-        shown = nearest(strange["inference"].unique(), inferences)
+    unknown = chosen.filter(~pl.col("inference").is_in(inferences))
+    if len(unknown):
+        shown = nearest(unknown["inference"].unique(), inferences)
         raise DataError(
-            f"{len(strange)} of {len(chosen)} choices name an inference that the catalogue has not"
+            f"{len(unknown)} of {len(chosen)} choices name an inference that the catalogue has not"
             f"{f': {shown}' if shown else ''}. It has {', '.join(inferences)}. Nothing was stored."
         )
 
 
 def refuse_unknown(store: Preferences, catalogue: Catalogue) -> None:
-    """Refuse to go on while somebody blocks an inference that the catalogue has not, or has no longer."""
+    """Raise if a stored block is of an inference that the catalogue does not have."""
     ids = catalogue.ids()
-    unknown = [name for name in store.blocked() if name not in ids]
+    unknown = [name for name in store.blocked_inferences() if name not in ids]
     if not unknown:
         return
-    blocking = store.blocking(unknown).values()
+    blocking = store.blocking_owners(unknown).values()
     blocks, owners = sum(map(len, blocking)), len({owner for some in blocking for owner in some})
     raise DataError(
         f"{_many(blocks, 'block')} of {_many(owners, 'owner')} would be ignored: the catalogue has no "
@@ -67,23 +67,23 @@ def refuse_unknown(store: Preferences, catalogue: Catalogue) -> None:
 
 
 def refuse_misnamed(store: Preferences, catalogue: Catalogue, columns: Columns) -> None:
-    """Refuse to publish when a rule of an inference that somebody blocks misspells a column of the query's tables.
+    """Raise if a rule of a blocked inference misspells a column of the tables of the query.
 
-    A rule may name columns that this database has not; one that resembles a column of the same table is a slip, by
-    which the rule would not fire.
+    A rule may name columns that this database does not have; one that resembles a column of the same table is taken
+    for a misspelling, with which the rule would not fire.
     """
-    blocked = set(store.blocked()) if not store.default else set(catalogue.ids())
+    blocked = set(store.blocked_inferences()) if not store.default else set(catalogue.ids())
     slips = {
         f"{table}.{field}": f"{table}.{near[0]}"
         for inference in catalogue.inferences
         if inference.id in blocked
         for rule in inference.rules
         for table, fields in rule.tables.items()
-        for there in (_columns_of(table, columns),)
+        for existing in (_columns_of(table, columns),)
         for field in fields
-        if there
-        and field.casefold() not in there
-        and (near := difflib.get_close_matches(field.casefold(), there, n=1, cutoff=ALIKE))
+        if existing
+        and field.casefold() not in existing
+        and (near := difflib.get_close_matches(field.casefold(), existing, n=1, cutoff=ALIKE))
     }
     if slips:
         corrections = ", ".join(f"{wrong!r} (did you mean {right!r}?)" for wrong, right in sorted(slips.items())[:5])
@@ -94,22 +94,22 @@ def refuse_misnamed(store: Preferences, catalogue: Catalogue, columns: Columns) 
 
 
 def _columns_of(table: str, columns: Columns) -> list[str]:
-    """The columns of a table, in lower case; none when it is not known."""
+    """Return the known columns of a table in lower case."""
     from celosia.consent.sql.elements import same_table
 
     return [field.casefold() for name, fields in columns.items() if same_table(name, table) for field in fields]
 
 
 def refuse_unfound(marks: Marks, store: Preferences, key: str | None) -> None:
-    """Refuse to publish rows among which those of somebody who blocks may be, unrecognised.
+    """Raise if rows of a data subject who blocks may be in the result without being recognised.
 
-    An owner who is not in the result is no reason: a query need not read everybody. Where nobody's choice means a block
-    every row that is not recognised is blocked anyway.
+    An owner who is not in the result is no reason: a query need not read everybody. If blocking is the default, every
+    unrecognised row is blocked anyway.
     """
     if store.default:
         return
     present = set(marks.owner.drop_nulls().unique())
-    missing = absent(marks, store)
+    missing = absent_owners(marks, store)
     if key is not None:
         without = missing - set(store.aliases(key).values())
         if without and marks.unknown:
@@ -125,9 +125,9 @@ def refuse_unfound(marks: Marks, store: Preferences, key: str | None) -> None:
             f"none of the {len(present)} owners in the result is registered, but data subjects block what the query "
             f"lets others deduce. Is it the right column, or another kind of key? If it is, register them ({REGISTER})."
         )
-    strangers = {_folded(owner) for owner in present - registered}
-    # of all who are registered, not of those who block: else the refusal of a chosen key would show a choice
-    if any(_folded(owner) in strangers for owner in (registered | missing) - present):
+    strangers = {_fold(owner) for owner in present - registered}
+    # all registered owners are compared, not those who block: else the refusal would disclose a choice
+    if any(_fold(owner) in strangers for owner in (registered | missing) - present):
         raise DataError(
             "keys of registered data subjects are written otherwise in the result (upper and lower case, spaces, "
             "punctuation, leading zeros, other forms of a character). Write them alike; register both if it is two "
@@ -135,23 +135,25 @@ def refuse_unfound(marks: Marks, store: Preferences, key: str | None) -> None:
         )
 
 
-def absent(marks: Marks, store: Preferences) -> set[str]:
-    """Owners who block something that the query lets others deduce, and who are not in its result."""
+def absent_owners(marks: Marks, store: Preferences) -> set[str]:
+    """Return the owners who block an active inference and are not in the result."""
     if store.default:
         return set()
     blocking = {owner for inference in marks.rows for owner in store.exceptions(inference)}
     return blocking - set(marks.owner.drop_nulls().unique())
 
 
-def _folded(owner: str) -> str:
-    """Return the letters and digits of a key, without what differs when it was a number or was typed.
+def _fold(owner: str) -> str:
+    """Return the letters and digits of a key, without differences of case, form, leading zeros and ``.0``.
 
-    >>> _folded(" B-007.0"), _folded("007"), _folded("--")
+    >>> _fold(" B-007.0"), _fold("007"), _fold("--")
     ('b007', '7', '--')
     """
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", owner).casefold())
-    signs = [str(unicodedata.decimal(sign, sign)) for sign in text if sign.isalnum() or sign == "."]
-    letters = "".join(signs).removesuffix(".0").replace(".", "")
+    characters = [
+        str(unicodedata.decimal(character, character)) for character in text if character.isalnum() or character == "."
+    ]
+    letters = "".join(characters).removesuffix(".0").replace(".", "")
     return letters.lstrip("0") or ("0" if letters else owner)
 
 

@@ -1,4 +1,4 @@
-"""Who is behind each row of a result, and which rows and cells are blocked."""
+"""Owner of each row of a result, and the rows and cells that are blocked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.consent.rules.matching import Match, Seen, marked_columns, shown_by
+from celosia.consent.rules.matches import FoundValues, Match, marked_columns, value_columns
 from celosia.consent.rules.rules import Catalogue
 from celosia.consent.sql.elements import ANY, Elements
 from celosia.errors import DataError, SchemaError
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Marks:
-    """The blocks of a result: for each active inference the rows whose owner blocks it, and the columns that fired."""
+    """Blocks of a result: for each active inference the rows whose owner blocks it, and the columns that fired."""
 
     owner: pl.Series = field(repr=False)
     rows: Mapping[str, NDArray[np.bool_]] = field(repr=False)
     columns: Mapping[str, tuple[str, ...]]
     extra: NDArray[np.int64] = field(repr=False)
-    """X of each row: the largest over the active inferences that its owner blocks; 0 when none."""
+    """X of each row: the largest over the active inferences that its owner blocks; 0 if none."""
     unknown: int = 0
     """Rows without an owner; they follow the default."""
 
@@ -38,24 +38,24 @@ class Marks:
         return _any([*self.rows.values()], len(self.owner))
 
     def cells(self, column: str) -> NDArray[np.bool_]:
-        """Rows whose value in a column is marked."""
+        """Return the rows whose value in a column is blocked."""
         hit = [mask for inference, mask in self.rows.items() if column in self.columns.get(inference, ())]
         return _any(hit, len(self.owner))
 
     def owners(self, inference: str) -> int:
-        """How many owners in the result block an inference."""
+        """Count the owners in the result who block an inference."""
         return int(self.owner.filter(self.rows[inference]).n_unique())
 
 
-def resolved(frame: pl.DataFrame, column: str, store: Preferences, key: str | None = None) -> pl.Series:
-    """The owner of each row, through another key of theirs (``key="card"``) when the column holds that.
+def row_owners(frame: pl.DataFrame, column: str, store: Preferences, key: str | None = None) -> pl.Series:
+    """Return the owner of each row; ``key="card"`` if the column holds an alias of that kind.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"carne": ["A1", "A2"]})
     >>> class Store:
     ...     def aliases(self, kind):
     ...         return {"A1": "101"}
-    >>> resolved(frame, "carne", Store(), "card").to_list()
+    >>> row_owners(frame, "carne", Store(), "card").to_list()
     ['101', None]
     """
     import polars as pl
@@ -85,7 +85,7 @@ def mark(
     store: Preferences,
     keys: Iterable[str] = (),
 ) -> Marks:
-    """Intersect the active inferences with what each row's owner blocks."""
+    """Mark the rows and columns of active inferences that the owner of the row blocks."""
     import polars as pl
 
     rows: dict[str, NDArray[np.bool_]] = {}
@@ -107,24 +107,24 @@ def mark(
     return Marks(owner, rows, columns, extra, int(owner.null_count()))
 
 
-def looked_at(frame: pl.DataFrame, query: Elements, matches: Iterable[Match], catalogue: Catalogue) -> Seen:
-    """Scan the result for the values of rules that only the data can decide; nothing is read when there are none."""
+def find_values(frame: pl.DataFrame, query: Elements, matches: Iterable[Match], catalogue: Catalogue) -> FoundValues:
+    """Search the result for the values of rules on data values; only the columns that such rules need are read."""
     names = {name.casefold(): name for name in frame.columns}
     seen: dict[tuple[str, int, int], bool] = {}
     for match in matches:
         for at in match.waiting:
             value = catalogue[match.inference].rules[match.rule].values[at]
-            shown = {c.casefold() for c in shown_by(query, value)}
+            shown = {c.casefold() for c in value_columns(query, value)}
             columns = [names[c] for c in shown if c in names]
             columns = columns or [n for low, n in names.items() if low == value.field.casefold()]
             distinct = {text for c in columns for v in frame[c].unique().drop_nulls().to_list() for text in _texts(v)}
-            missed = bool(shown - names.keys() - {ANY})  # a column that the database named otherwise
+            missed = bool(shown - names.keys() - {ANY})  # a column that the database renamed
             seen[match.inference, match.rule, at] = missed or any(value.accepts(v) for v in distinct)
     return seen
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Ways to write a value in a rule; a truth value has several."""
+    """Return the spellings of a value in a rule; a Boolean has several."""
     if isinstance(value, bool):
         return ("1", "true", "True", "t") if value else ("0", "false", "False", "f")
     return (str(value),)

@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from celosia.consent.owners import remembered
-from celosia.consent.owners.remembered import Remembered
+from celosia.consent.owners import match_cache
+from celosia.consent.owners.match_cache import MatchCache
 from celosia.consent.owners.store import Preferences
 from celosia.consent.owners.tables import tables
-from celosia.consent.rules import matching
-from celosia.consent.rules.matching import Activations, completed, matches
+from celosia.consent.rules import matches as module
+from celosia.consent.rules.matches import Activations, complete, matches
 from celosia.consent.rules.rules import read_toml
 
 VALUES = """
@@ -40,7 +40,7 @@ def store(where):
 
 
 def of(store, catalogue, sql=SQL, columns=None):
-    cache = Activations(catalogue, columns, Remembered(store, catalogue.digest()))
+    cache = Activations(catalogue, columns, MatchCache(store, catalogue.digest()))
     matched = cache.of(sql)
     cache.remember()
     return matched, cache
@@ -56,7 +56,7 @@ def test_another_process_does_not_match_again(store, monkeypatch):
     (query, first), cache = of(store, catalogue)
     assert cache.hits == 0
     assert first == matches(catalogue, query)
-    monkeypatch.setattr(matching, "match", None)  # whoever matches again fails
+    monkeypatch.setattr(module, "match", None)  # whoever matches again fails
     (again, second), cache = of(store, catalogue)
     assert cache.hits == 1
     assert second == first
@@ -71,12 +71,12 @@ def test_a_process_of_its_own(tmp_path, students):
     Preferences.create(tmp_path / "s.db").close()
     code = f"""
 import sys
-from celosia.consent.rules.matching import Activations
-from celosia.consent.owners.remembered import Remembered
+from celosia.consent.rules.matches import Activations
+from celosia.consent.owners.match_cache import MatchCache
 from celosia.consent.rules.exchange import load
 from celosia.consent.owners.store import Preferences
 catalogue = load({str(tmp_path / "c.toml")!r})
-cache = Activations(catalogue, memory=Remembered(Preferences({str(tmp_path / "s.db")!r}), catalogue.digest()))
+cache = Activations(catalogue, memory=MatchCache(Preferences({str(tmp_path / "s.db")!r}), catalogue.digest()))
 cache.of({students.SQL!r})
 cache.remember()
 print(cache.hits)
@@ -119,7 +119,7 @@ def test_no_constant_is_kept(store, where, tmp_path):
 
 
 def test_the_oldest_go_when_there_are_too_many(store, monkeypatch):
-    monkeypatch.setattr(remembered, "MOST", 3)
+    monkeypatch.setattr(match_cache, "MOST", 3)
     catalogue = read_toml(VALUES)
     queries = [SQL.replace("Zanzibar", f"T{i}") for i in range(5)]
     for sql in queries:
@@ -135,5 +135,5 @@ def test_what_waits_is_completed_as_if_matched_with_the_result(hit):
     query, found = Activations(catalogue).of(SQL)
     assert found[0].waiting == (0,)
     seen = {("grant", 0, 0): hit}
-    assert completed(found, catalogue, seen) == matches(catalogue, query, seen)
-    assert completed(found, catalogue, seen)[0].matched == 4 + hit
+    assert complete(found, catalogue, seen) == matches(catalogue, query, seen)
+    assert complete(found, catalogue, seen)[0].matched == 4 + hit

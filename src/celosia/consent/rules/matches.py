@@ -1,4 +1,4 @@
-"""Which inferences a query makes possible: partial matches of rules, with the elements that fired."""
+"""Inferences that a query makes possible: partial matches of their rules, with the elements that fired."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from celosia.consent.sql.elements import ANY, Columns, Elements, Field, Output, 
 from celosia.consent.sql.lineage import elements
 
 if TYPE_CHECKING:
-    from celosia.consent.owners.remembered import Remembered
+    from celosia.consent.owners.match_cache import MatchCache
 
-Seen = Mapping[tuple[str, int, int], bool]
-"""Whether the result held the value: by inference, number of the rule and number of the value."""
+FoundValues = Mapping[tuple[str, int, int], bool]
+"""Whether the result holds the value: by inference, number of the rule and number of the value."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """The elements of one rule that a query uses."""
+    """Elements of one rule that a query uses."""
 
     inference: str
     rule: int
@@ -33,13 +33,13 @@ class Match:
     total: int
     active: bool
     waiting: tuple[int, ...] = ()
-    """Values that only the result can decide, by number; none once the result was looked at."""
+    """Values that only the result can decide, by number; empty once the result has been read."""
     fired: tuple[int, ...] = ()
-    """The values that fired, by number."""
+    """Values that fired, by number."""
 
     @property
     def matched(self) -> int:
-        """How many elements fired."""
+        """Number of elements that fired."""
         return len(self.tables) + len(self.fields) + len(self.values)
 
     @property
@@ -47,24 +47,25 @@ class Match:
         r""":math:`|E_{rule} \cap E_{query}| / |E_{rule}|`."""
         return Fraction(self.matched, self.total)
 
-    def data(self) -> dict[str, Any]:
-        """As plain data; values are named by their field, never by their literal."""
-        return {**asdict(self), "matched": self.matched, "score": float(self.score)}
+    def data(self) -> dict[str, object]:
+        """Return the match as plain data; values are named by their field, never by their literal."""
+        counts = {"matched": self.matched, "score": float(self.score)}
+        return {**asdict(self), **counts, "sentence": self.sentence()}
 
-    def kept(self) -> dict[str, Any]:
-        """What another process needs to have the match again: names of the catalogue, values by their number."""
+    def stored_form(self) -> dict[str, object]:
+        """Return the match as plain data for :meth:`from_stored`, without literals: values only by number."""
         return {name: value for name, value in asdict(self).items() if name != "values"}
 
     @classmethod
-    def again(cls, kept: Mapping[str, Any], catalogue: Catalogue) -> Match:
-        """The match that was kept."""
-        rule = catalogue[kept["inference"]].rules[kept["rule"]]
-        lists = {name: tuple(kept[name]) for name in ("tables", "waiting", "fired")}
-        fields = tuple((table, field) for table, field in kept["fields"])
-        return cls(**{**kept, **lists, "fields": fields, "values": _fields(rule, kept["fired"])})
+    def from_stored(cls, stored: Mapping[str, Any], catalogue: Catalogue) -> Match:
+        """Restore a match from its :meth:`stored_form`."""
+        rule = catalogue[stored["inference"]].rules[stored["rule"]]
+        lists = {name: tuple(stored[name]) for name in ("tables", "waiting", "fired")}
+        fields = tuple((table, field) for table, field in stored["fields"])
+        return cls(**{**stored, **lists, "fields": fields, "values": _fields(rule, stored["fired"])})
 
     def sentence(self) -> str:
-        """What fired, for a person."""
+        """Return a description of the elements that fired."""
         parts = [f"tables {', '.join(self.tables)}"] if self.tables else []
         parts += [f"fields {', '.join(f'{t}.{f}' for t, f in self.fields)}"] if self.fields else []
         parts += [f"values of {', '.join(self.values)}"] if self.values else []
@@ -74,13 +75,13 @@ class Match:
         )
 
 
-def match(rule: Rule, query: Elements, inference: str = "", number: int = 0, seen: Seen | None = None) -> Match:
+def match(rule: Rule, query: Elements, inference: str = "", number: int = 0, found: FoundValues | None = None) -> Match:
     r"""Compare one rule with a query.
 
     .. math:: score = \frac{|E_{rule} \cap E_{query}|}{|E_{rule}|}, \qquad E = \text{tables} \cup \text{fields} \cup
               \text{values}
 
-    >>> from celosia.consent.rules.rules import derived
+    >>> from celosia.consent.rules.rules import derive_rule
     >>> rule = Rule(tables={"student": ["street", "town", "year"]})
     >>> match(rule, elements("SELECT town FROM student")).score
     Fraction(1, 2)
@@ -89,43 +90,43 @@ def match(rule: Rule, query: Elements, inference: str = "", number: int = 0, see
     fields = tuple((t, f) for t, names in rule.tables.items() for f in names if _uses(query, t, f))
     fired, waiting = [], []
     for at, value in enumerate(rule.values):
-        looked_up = (seen or {}).get((inference, number, at))
+        value_found = (found or {}).get((inference, number, at))
         if value.scope == "predicate":
             hit = _fixes(query, value)
         else:
-            hit = bool(looked_up)
-            if looked_up is None and shown_by(query, value):
+            hit = bool(value_found)
+            if value_found is None and value_columns(query, value):
                 waiting.append(at)
         if hit:
             fired.append(at)
     values = _fields(rule, fired)
-    active = _reached(rule, len(tables) + len(fields) + len(values))
+    active = _is_active(rule, len(tables) + len(fields) + len(values))
     return Match(inference, number, tables, fields, values, rule.size(), active, tuple(waiting), tuple(fired))
 
 
-def completed(compared: Iterable[Match], catalogue: Catalogue, seen: Seen) -> tuple[Match, ...]:
-    """The same matches once the result was looked at: what was waiting has fired or not."""
+def complete(compared: Iterable[Match], catalogue: Catalogue, found_values: FoundValues) -> tuple[Match, ...]:
+    """Decide the waiting values of matches by what was found in the result."""
     out = []
     for rule_match in compared:
         rule = catalogue[rule_match.inference].rules[rule_match.rule]
-        hits = [at for at in rule_match.waiting if seen.get((rule_match.inference, rule_match.rule, at))]
+        hits = [at for at in rule_match.waiting if found_values.get((rule_match.inference, rule_match.rule, at))]
         fired = tuple(sorted({*rule_match.fired, *hits}))
         done = replace(rule_match, values=_fields(rule, fired), fired=fired, waiting=())
-        out.append(replace(done, active=_reached(rule, done.matched)))
+        out.append(replace(done, active=_is_active(rule, done.matched)))
     return tuple(out)
 
 
-def matches(catalogue: Catalogue, query: Elements, seen: Seen | None = None) -> tuple[Match, ...]:
-    """Compare every rule with a query; an inference is active when one of its rules is."""
+def matches(catalogue: Catalogue, query: Elements, found_values: FoundValues | None = None) -> tuple[Match, ...]:
+    """Compare every rule of a catalogue with a query."""
     return tuple(
-        match(rule, query, inference.id, number, seen)
+        match(rule, query, inference.id, number, found_values)
         for inference in catalogue.inferences
         for number, rule in enumerate(inference.rules)
     )
 
 
 def active(compared: Iterable[Match]) -> dict[str, tuple[Match, ...]]:
-    """The active inferences with the rules that fired."""
+    """Return the matches of active rules by inference."""
     out: dict[str, tuple[Match, ...]] = {}
     for rule_match in compared:
         if rule_match.active:
@@ -133,8 +134,8 @@ def active(compared: Iterable[Match]) -> dict[str, tuple[Match, ...]]:
     return out
 
 
-def shown_by(query: Elements, value: Value) -> tuple[str, ...]:
-    """The output columns that hold the field of a value rule."""
+def value_columns(query: Elements, value: Value) -> tuple[str, ...]:
+    """Return the output columns that are computed from the field of a value rule."""
     return tuple(
         output.name
         for output in query.outputs
@@ -145,8 +146,8 @@ def shown_by(query: Elements, value: Value) -> tuple[str, ...]:
     )
 
 
-def unreadable(catalogue: Catalogue, query: Elements) -> tuple[str, ...]:
-    """Inferences with a rule on a data value whose field the query uses elsewhere than in a plain output column.
+def uncheckable_inferences(catalogue: Catalogue, query: Elements) -> tuple[str, ...]:
+    """Return inferences with a rule on a data value whose field the query uses in an expression or a condition.
 
     The result then does not hold the value, and yet depends on it: ``upper(hiv)``, ``WHERE hiv = 'positive'``.
     """
@@ -169,10 +170,10 @@ def _computes(query: Elements, value: Value) -> bool:
 
 
 def marked_columns(query: Elements, fired: Iterable[Match], owner: Iterable[str] = ()) -> tuple[str, ...]:
-    """The output columns that carry a field or the field of a value that fired: made of it, or looked up by it.
+    """Return the output columns that disclose a field that fired: computed from it, or from a table joined by it.
 
-    A column that comes from a table which the rule itself names is judged by its own fields only. ``owner`` are
-    the names of owner keys: a table that was joined by one of them was not looked up by a fired field.
+    A column of a table that the rule itself names is judged by its own fields only. ``owner`` are the names of owner
+    keys: a join by one of them does not count.
     """
     keys = {name.casefold() for name in owner}
     names: dict[str, None] = {}
@@ -189,7 +190,7 @@ def marked_columns(query: Elements, fired: Iterable[Match], owner: Iterable[str]
 
 
 def _linked_by(query: Elements, output: Output, keys: set[str]) -> frozenset[Field]:
-    """Fields by which the table of a column was looked up through other tables; not beyond a table of persons."""
+    """Return the fields by which the table of a column is joined through others; not beyond a table of persons."""
     persons = {table for table, field in query.fields if field in keys}
     reached, todo = {table for table, _ in output.direct}, [table for table, _ in output.direct]
     linked: set[Field] = set()
@@ -205,22 +206,22 @@ def _linked_by(query: Elements, output: Output, keys: set[str]) -> frozenset[Fie
 
 
 class Activations:
-    """Matches by normalised query, so that a query that comes again is not matched again.
+    """Cache of matches by normalised query.
 
-    The key is a hash: constants of a query are not kept. ``memory`` keeps matches beyond this process, once
-    :meth:`remember` is called: a request that is refused leaves nothing in the store.
+    The key is a hash: constants of a query are not stored. ``memory`` keeps matches beyond this process once
+    :meth:`remember` is called, so that a request that is refused leaves nothing in the store.
     """
 
-    def __init__(self, catalogue: Catalogue, columns: Columns | None = None, memory: Remembered | None = None) -> None:
+    def __init__(self, catalogue: Catalogue, columns: Columns | None = None, memory: MatchCache | None = None) -> None:
         self._catalogue, self._columns, self._memory = catalogue, columns, memory
         described = json.dumps({name: list(fields) for name, fields in (columns or {}).items()}, sort_keys=True)
         self._digest = f"{__version__}{catalogue.digest()}{described}"
         self._matched: dict[str, tuple[Elements, tuple[Match, ...]]] = {}
-        self._new: dict[str, list[dict[str, Any]]] = {}
+        self._new: dict[str, list[dict[str, object]]] = {}
         self.hits = 0
 
     def of(self, sql: str, dialect: str = "postgres") -> tuple[Elements, tuple[Match, ...]]:
-        """The elements of a query and its matches, before any data are read."""
+        """Return the elements of a query and its matches, before any data are read."""
         key = hashlib.sha256(f"{self._digest}{normalise(sql, dialect)}".encode()).hexdigest()
         if key in self._matched:
             self.hits += 1
@@ -230,27 +231,27 @@ class Activations:
         return self._matched[key]
 
     def _matches(self, key: str, query: Elements) -> tuple[Match, ...]:
-        kept = self._memory.recall(key) if self._memory else None
-        if kept is not None:
+        stored = self._memory.recall(key) if self._memory else None
+        if stored is not None:
             self.hits += 1
-            return tuple(Match.again(stored, self._catalogue) for stored in kept)
+            return tuple(Match.from_stored(entry, self._catalogue) for entry in stored)
         compared = matches(self._catalogue, query)
-        self._new[key] = [rule_match.kept() for rule_match in compared]
+        self._new[key] = [rule_match.stored_form() for rule_match in compared]
         return compared
 
     def remember(self) -> None:
-        """Keep what was matched, for other processes."""
+        """Store the new matches for other processes."""
         while self._memory and self._new:
-            self._memory.keep(*self._new.popitem())
+            self._memory.store(*self._new.popitem())
 
 
 def _fields(rule: Rule, numbers: Iterable[int]) -> tuple[str, ...]:
-    """The fields of some values of a rule."""
+    """Return the fields of some values of a rule."""
     return tuple(rule.values[at].field for at in numbers)
 
 
-def _reached(rule: Rule, matched: int) -> bool:
-    """Whether so many elements activate a rule."""
+def _is_active(rule: Rule, matched: int) -> bool:
+    """Return whether a number of matched elements activates a rule."""
     enough = (
         matched >= rule.minimum if rule.threshold is None else matched >= Fraction(str(rule.threshold)) * rule.size()
     )
@@ -263,7 +264,7 @@ def _uses(query: Elements, table: str, field: str) -> bool:
 
 
 def _fixes(query: Elements, value: Value) -> bool:
-    """Whether a condition fixes the field to the value, or is about it in a form that does not show to which."""
+    """Return whether a condition fixes the field to the value, or may do so in a form that cannot be read."""
     named = [c for c in query.constants if _names(value, (c.table, c.field))]
     decided = any(_names(value, field) for field in query.decisive | query.filtering)
     return any(value.accepts(c.literal) for c in named) or (decided and not named)
@@ -274,5 +275,5 @@ def _names(value: Value, field: Field) -> bool:
 
 
 def names_field(fired: Iterable[Field], field: Field) -> bool:
-    """Whether a field is among those of a rule that fired; a star may be any of its table."""
+    """Return whether a field is among those of a rule that fired; ``*`` may be any field of its table."""
     return any(same_table(t, field[0]) and field[1] in (f.casefold(), ANY) for t, f in fired)

@@ -1,12 +1,11 @@
-"""Inferences, rules and requests as fields of a form, and back; what cannot be read is told by rule and line."""
+"""Conversion of inferences, rules and requests to form fields and back; errors state the rule and the line."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
-from celosia.consent.publication.asked import Asked
+from celosia.consent.publication.stored_requests import StoredRequest
 from celosia.consent.rules.rules import LANGUAGES, Inference, Rule
 from celosia.errors import CelosiaError
 
@@ -17,15 +16,15 @@ _SCOPE = "data:"
 
 
 class Unreadable(CelosiaError):
-    """A field that cannot be read: the key of the sentence that says so, and what goes into it."""
+    """Raised for a field that cannot be read, with the key and the values of its translated message."""
 
-    def __init__(self, key: str, **values: Any) -> None:
+    def __init__(self, key: str, **values: str | int) -> None:
         super().__init__(key)
         self.key, self.values = key, values
 
 
-def shown(inference: Inference) -> dict[str, str]:
-    """The fields of an inference, with an empty rule after the last."""
+def inference_fields(inference: Inference) -> dict[str, str]:
+    """Return the fields of an inference, with an empty rule after the last."""
     fields = {
         "id": inference.id,
         "category": inference.category or "",
@@ -40,14 +39,14 @@ def shown(inference: Inference) -> dict[str, str]:
     return fields | _rule_fields(len(inference.rules), None)
 
 
-def inference_data(sent: Fields, stored: Inference | None) -> dict[str, Any]:
-    """What a form says of an inference, as plain data to be checked; its other languages and queries are kept.
+def inference_data(sent: Fields, stored: Inference | None) -> dict[str, object]:
+    """Return the inference of a form as plain data to validate, with its other languages and queries unchanged.
 
     >>> inference_data({"id": "home", "description:en": "My home", "rule:0:tables": "student: town"}, None)["rules"]
     [{'tables': {'student': ['town']}, 'values': [], 'active': False, 'threshold': None, 'minimum': 1, 'note': ''}]
     """
     name = stored.id if stored else sent.get("id", "").strip()
-    data: dict[str, Any] = {"id": name, "category": sent.get("category") or None}
+    data: dict[str, object] = {"id": name, "category": sent.get("category") or None}
     try:
         data["extra"] = int(sent.get("extra", "").strip() or 30)
     except ValueError:
@@ -65,31 +64,31 @@ def inference_data(sent: Fields, stored: Inference | None) -> dict[str, Any]:
 
 
 def with_proposal(sent: Fields) -> dict[str, str]:
-    """The fields with a rule more, proposed from the query in them."""
-    from celosia.consent.rules.rules import derived
+    """Return the fields with an additional rule, proposed from their query."""
+    from celosia.consent.rules.rules import derive_rule
 
-    proposal = derived(sent.get("query", ""), sent.get("dialect", "postgres"))
-    number = next(n for n in range(_rules(sent) + 1) if not _written(sent, n))
+    proposal = derive_rule(sent.get("query", ""), sent.get("dialect", "postgres"))
+    number = next(n for n in range(_rules(sent) + 1) if not _has_content(sent, n))
     return {**sent, **_rule_fields(number, proposal), **_rule_fields(number + 1, None)}
 
 
 def numbers(fields: Fields) -> list[int]:
-    """The numbers of the rules in a form."""
+    """Return the numbers of the rules in a form."""
     return list(range(_rules(fields)))
 
 
-def asked_fields(asked: Asked) -> dict[str, str]:
-    """The fields of a request."""
+def asked_fields(asked: StoredRequest) -> dict[str, str]:
+    """Return the fields of a request."""
     fields = {name: getattr(asked, name) for name in ("requester", "purpose", "sql", "owner", "rule")}
     fields |= {name: ", ".join(getattr(asked, name)) for name in LISTS}
     lines = "\n".join(f"{column} = {reason}" for column, reason in asked.acknowledge.items())
     return {**fields, "k": str(asked.k), "key": asked.key or "", "acknowledge": lines}
 
 
-def asked_data(sent: Fields) -> dict[str, Any]:
-    """What a form says of a request, as plain data to be checked."""
+def asked_data(sent: Fields) -> dict[str, object]:
+    """Return the request of a form as plain data to validate."""
     texts = ("requester", "purpose", "sql", "owner", "rule")
-    data: dict[str, Any] = {name: sent.get(name, "").replace("\r\n", "\n").strip() for name in texts}
+    data: dict[str, object] = {name: sent.get(name, "").replace("\r\n", "\n").strip() for name in texts}
     for name in ("requester", "sql", "owner", "quasi"):
         if not sent.get(name, "").strip():
             raise Unreadable("problem_missing", field=name)
@@ -131,13 +130,13 @@ def _rules(sent: Fields) -> int:
     return 1 + max(rule_numbers, default=-1)
 
 
-def _written(sent: Fields, number: int) -> bool:
+def _has_content(sent: Fields, number: int) -> bool:
     return any(sent.get(f"rule:{number}:{name}", "").strip() for name in ("tables", "values"))
 
 
-def _rule_data(sent: Fields, number: int) -> dict[str, Any] | None:
-    """A rule; none where it names neither a table nor a value, which takes it away."""
-    if not _written(sent, number):
+def _rule_data(sent: Fields, number: int) -> dict[str, object] | None:
+    """Return a rule as plain data, or None if it has no table and no value, which removes it."""
+    if not _has_content(sent, number):
         return None
     tables: dict[str, list[str]] = {}
     for at, line in enumerate(_lines(sent.get(f"rule:{number}:tables", "")), 1):

@@ -1,7 +1,7 @@
-"""Values that a result shows without having a column of them, and rows that show the values of other persons.
+"""Check that rows disclose nothing beyond their columns, and nothing about other data subjects than their owner.
 
-The rows of a query show the columns of its conditions: all rows of ``WHERE district = 'D1'`` have that district. No
-change of a column takes it back. And a row has one owner, whose choices alone are honoured.
+The rows of a query disclose its conditions: all rows of ``WHERE district = 'D1'`` have that district, whatever is
+done to the columns. And a row has one owner, whose choices alone are honoured.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from celosia.consent.rules.matching import Match, names_field
+from celosia.consent.rules.matches import Match, names_field
 from celosia.consent.sql.elements import Columns, Elements, Field, parse_query, same_table
 from celosia.errors import DataError, RequirementError
 
@@ -21,7 +21,7 @@ Fields = frozenset[Field]
 
 
 def owner_fields(query: Elements, owner: str) -> Fields:
-    """The fields of base tables that the owner column of a request shows."""
+    """Return the fields of base tables that the owner column of a request shows."""
     table, _, name = owner.casefold().rpartition(".")
     for output in query.outputs:
         if output.name.casefold() == owner.casefold():
@@ -31,7 +31,7 @@ def owner_fields(query: Elements, owner: str) -> Fields:
     )
 
 
-def refuse_revealed(
+def refuse_disclosure(
     query: Elements,
     owner: str,
     fired: Mapping[str, tuple[Match, ...]],
@@ -41,7 +41,7 @@ def refuse_revealed(
     dialect: str,
     columns: Columns,
 ) -> None:
-    """Refuse a blocked inference whose fields decide which rows there are, or are shown in rows of other persons."""
+    """Raise if fields of a blocked inference decide which rows there are, or are in rows of other data subjects."""
     own = owner_fields(query, owner)
     keys = {name for _, name in own}
     for inference, matched in fired.items():
@@ -57,26 +57,23 @@ def refuse_revealed(
         if hidden := ruled & (query.decisive | (query.filtering - shown)):
             raise RequirementError(
                 f"data subjects block {inference!r}, and the query uses {_list(hidden)} in a condition, a join, "
-                "a group, "
-                "an order or a set operation that decides which rows there are: they show the value, and no change of "
-                "a column hides it. Drop the condition, or put the column into the output and compare it with "
-                "constants "
-                "in the WHERE clause alone; or strengthen: 'exclude'."
+                "a group, an order or a set operation that decides which rows there are: they show the value, and no "
+                "change of a column hides it. Drop the condition, or put the column into the output and compare it "
+                "with constants in the WHERE clause alone; or strengthen: 'exclude'."
             )
 
 
 def _refuse_others(
     query: Elements, own: Fields, fields: Collection[Field], inference: str, tree: exp.Query, columns: Columns
 ) -> None:
-    """Refuse a query whose rows show fields of a rule of other persons than the owner of the row."""
+    """Raise if rows of a query can show fields of a rule about other persons than the owner of the row."""
     keys = {name for _, name in own}
-    for summed, divided in query.across:
-        if set(fields) & summed and not {name for _, name in divided} & keys:
+    for aggregated, grouping in query.across:
+        if (used := set(fields) & aggregated) and not {name for _, name in grouping} & keys:
             raise RequirementError(
-                f"data subjects block {inference!r}, and the query uses {_list(set(fields) & summed)} in an aggregate "
-                "or a window function over rows of several persons, whose blocks would be ignored. Group or "
-                "partition by "
-                f"the owner ({_list(own)})."
+                f"data subjects block {inference!r}, and the query uses {_list(used)} in an aggregate or a window "
+                "function over rows of several persons, whose blocks would be ignored. Group or partition by the "
+                f"owner ({_list(own)})."
             )
     same = set(own)
     while more := {f for pair in query.equal if pair & same for f in pair} - same:
@@ -95,13 +92,13 @@ def _refuse_others(
         if any(field in keys and same_table(name, table) for name, field in query.fields | listed):
             raise RequirementError(
                 f"data subjects block {inference!r}, and the query does not join {table!r} by the owner "
-                f"({_list(own)}): "
-                "a row could show the values of another person, whose blocks would be ignored. Join it by the owner."
+                f"({_list(own)}): a row could show the values of another person, whose blocks would be ignored. Join "
+                "it by the owner."
             )
 
 
 def _reads(tree: exp.Query) -> Counter[str]:
-    """How often a row of a result may be made of each table: with what WITH queries read, the most of all branches."""
+    """Count how often each table can contribute to one row: WITH queries are expanded, UNION takes the maximum."""
     from sqlglot import exp
 
     common = {cte.alias.casefold(): cte.this for cte in tree.find_all(exp.CTE)}
@@ -111,7 +108,7 @@ def _reads(tree: exp.Query) -> Counter[str]:
         for table in node.find_all(exp.Table):
             cte = table.find_ancestor(exp.CTE)
             if cte is not None and any(parent is node for parent in _parents(cte)):
-                continue  # counted where it is named
+                continue  # counted at its use
             name = ".".join(part.name.casefold() for part in table.parts)
             if name in common and name not in inside:
                 counts += count(common[name], inside | {name})
@@ -140,13 +137,12 @@ def _parents(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def refuse_computed_owner(query: Elements, owner: str) -> None:
-    """Refuse an owner column that is not a column of a base table: blocks would be honoured for other people."""
+    """Raise if the owner column is no plain column of a base table: blocks of other people would be honoured."""
     for output in query.outputs:
         if output.name.casefold() == owner.casefold() and not (output.exact and output.same):
             raise DataError(
                 f"the owner column {output.name!r} is computed, or a constant in some rows: blocks would be "
-                "honoured for "
-                "other people. Select the column of the base table itself."
+                "honoured for other people. Select the column of the base table itself."
             )
 
 
