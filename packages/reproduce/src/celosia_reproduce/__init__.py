@@ -1,8 +1,8 @@
 """The experiments of the source documents.
 
 Each is a package here with a function ``reproduce(…, out, …)`` and the constants ``DOCUMENT``, what it repeats, and
-``DATA``, the reference file that it reads (empty for none); ``UNIT`` names the unit in which printed and computed
-numbers may lie apart, where it is not theirs. Nothing else keeps a list of them.
+``DATA``, the reference file that it reads (empty for none); ``UNIT`` names the unit of the tolerance between printed
+and computed numbers, if it is not theirs. Experiments are not listed elsewhere.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from celosia.errors import UnknownName
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a package of an experiment declares."""
+    """Declarations of the package of an experiment."""
 
     name: str
     document: str
@@ -31,7 +31,7 @@ class Experiment:
 
 
 def experiments() -> list[str]:
-    """The names of the experiments: the packages that are here.
+    """Return the names of the experiments, which are the packages in this one.
 
     >>> experiments()
     ['consent', 'fuzzy-privacy', 'lecture', 'synthetic', 'textbook']
@@ -40,7 +40,7 @@ def experiments() -> list[str]:
 
 
 def declared(name: str) -> Experiment:
-    """An experiment with all that its package declares.
+    """Return an experiment with the declarations of its package.
 
     >>> declared("synthetic").data
     'census.csv'
@@ -53,7 +53,7 @@ def declared(name: str) -> Experiment:
 
 
 def experiment(name: str) -> Callable[..., dict[str, Any]]:
-    """The function that runs an experiment.
+    """Return the function that runs an experiment.
 
     >>> experiment("fuzzy-privacy").__name__
     'reproduce'
@@ -62,7 +62,7 @@ def experiment(name: str) -> Callable[..., dict[str, Any]]:
 
 
 def write_report(name: str, out: Path, html: str, report: Mapping[str, Any]) -> dict[str, str]:
-    """Write the page and the numbers of an experiment, each whole or not at all, and give the paths."""
+    """Write the page and the numbers of an experiment, each whole or not at all, and return the paths."""
     from celosia.data.io.atomic import replace_file
 
     out = Path(out)

@@ -94,11 +94,11 @@ KINDS: dict[str, Callable[[str], Any]] = {
     "Sequence[float]": _decimal,
     "Sequence[str]": names,
 }
-"""How a setting is read, by what the experiment says that it is; a parameter of another kind is no setting."""
+"""Parser of a setting by its annotation; parameters of other types are not settings."""
 
 
 def _kinds(chosen: Experiment) -> dict[str, Callable[[str], Any]]:
-    """The settings of an experiment: its parameters that a text can give."""
+    """Return the settings of an experiment: the parameters that can be parsed from text."""
     kinds = {
         name: str(parameter.annotation).removesuffix(" | None")
         for name, parameter in inspect.signature(chosen.reproduce).parameters.items()
@@ -107,7 +107,7 @@ def _kinds(chosen: Experiment) -> dict[str, Callable[[str], Any]]:
 
 
 def _settings(chosen: Experiment, words: list[str]) -> dict[str, Any]:
-    """The settings that stand behind the name: ``--k 3 --columns a,b``."""
+    """Parse the settings after the name: ``--k 3 --columns a,b``."""
     from celosia.errors import ParameterError, UnknownName
 
     kinds, given = _kinds(chosen), {}
@@ -126,7 +126,7 @@ def _settings(chosen: Experiment, words: list[str]) -> dict[str, Any]:
 
 
 def _list(*, json: bool) -> None:
-    """The names of the experiments with the first line that each says of itself, and their settings."""
+    """List the experiments with their summaries and settings."""
     from celosia.cli.bases.show import print_json
     from celosia_reproduce import declared, experiments
 

@@ -1,4 +1,4 @@
-"""The page over all reproductions: what was checked in each document, what comes out, what differs and why."""
+"""Index of all reproductions: statements checked in each document, matches, and differences with their reasons."""
 
 from __future__ import annotations
 
@@ -15,22 +15,19 @@ from celosia_reproduce.statements import brief, reasons
 NAME = "index"
 
 
-def run(name: str, out: Path, **settings: Any) -> dict[str, Any]:
-    """Run an experiment, and enter what came out and how long it took into the index of the directory ``out``.
-
-    Time is that of the processor: on a machine with nothing else to do the same as on the clock.
-    """
+def run(name: str, out: Path, **settings: object) -> dict[str, Any]:
+    """Run an experiment, and enter its result and processor time into the index of the directory ``out``."""
     begun = time.process_time()
     result = declared(name).reproduce(out=out, **settings)
     rows = {row["experiment"]: row for row in entries(out)}
-    if "counts" in result:  # not when an experiment ran on data of its reader: no document prints anything of these
+    if "counts" in result:  # an experiment on other data has no printed numbers to compare
         rows[name] = entry(name, result, time.process_time() - begun)
         write(out, [rows[experiment] for experiment in experiments() if experiment in rows])
     return result
 
 
 def entry(name: str, result: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-    """The row of an experiment, from the statements that it checked."""
+    """Return the row of an experiment, from the statements that it checked."""
     return {
         "experiment": name,
         "document": declared(name).document,
@@ -45,7 +42,7 @@ def entry(name: str, result: Mapping[str, Any], seconds: float) -> dict[str, Any
 
 
 def entries(out: Path) -> list[dict[str, Any]]:
-    """The rows that the index of a directory has."""
+    """Return the rows in the index of a directory."""
     path = Path(out) / f"{NAME}.json"
     rows: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["experiments"] if path.exists() else []
     return rows
@@ -83,7 +80,7 @@ DASH = "; a dash where a row was taken over from an earlier run that did not kee
 
 
 def as_markdown(rows: list[dict[str, Any]]) -> str:
-    """The same index as a page of the documentation."""
+    """Return the index as a page of the documentation."""
     table, blocks = [], []
     for row in rows:
         own, nearest = row["counts"]["printed"], row["nearest to print"]
@@ -112,6 +109,6 @@ def as_markdown(rows: list[dict[str, Any]]) -> str:
     return REPRODUCED.format(rows="\n".join(table), dash=dash) + "\n" + "\n\n".join(blocks) + "\n"
 
 
-def _line(*cells: Any) -> str:
-    """A row of a table; a bar in a cell would begin a new one."""
+def _line(*cells: object) -> str:
+    """Format a row of a Markdown table, with bars in cells escaped."""
     return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"

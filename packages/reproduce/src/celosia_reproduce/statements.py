@@ -1,4 +1,4 @@
-"""Statements of the source documents: what is printed there, what comes out here, and why where they differ.
+"""Statements of the source documents, with printed and recomputed values and the reasons of differences.
 
 A number counts as printed only when the document prints it and it is computed here by running something. What merely
 follows from what is printed is derived. Where printed numbers are compared with each other, a summary with its table, a
@@ -22,7 +22,7 @@ ORIGINS: dict[Origin, str] = {
     "derived": "derived, not printed",
     "consistency": "consistency of the print",
 }
-"""Where a stated value comes from, and how pages call it."""
+"""Origins of stated values, with their names on pages."""
 
 
 @dataclass(frozen=True)
@@ -36,34 +36,45 @@ class Statement:
     agrees: bool
     origin: Origin
     why: str = ""
-    """Why it does not come out; or what to know when it does."""
+    """Reason of a difference, or a remark on a match."""
     within: float = 0.0
-    """How far the two may lie apart and still agree."""
+    """Tolerance of the comparison."""
 
     def data(self) -> dict[str, Any]:
-        """The statement as plain data."""
+        """Return the statement as plain data."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def printed(
-    where: str, what: str, stated: Any, computed: Any, *, within: float = 0.0, relative: float = 0.0, why: str = ""
+    where: str,
+    what: str,
+    stated: object,
+    computed: object,
+    *,
+    within: float = 0.0,
+    relative: float = 0.0,
+    why: str = "",
 ) -> Statement:
-    """A number or a table that the document prints; numbers agree ``within`` a distance, or a ``relative`` one."""
+    """Check a number or a table that the document prints, within an absolute or ``relative`` tolerance."""
     return _compared("printed", where, what, stated, computed, within, relative, why)
 
 
-def derived(where: str, what: str, stated: Any, computed: Any, *, within: float = 0.0, why: str = "") -> Statement:
-    """A value that follows from the document's tables or formulas and is not printed there."""
+def derived(
+    where: str, what: str, stated: object, computed: object, *, within: float = 0.0, why: str = ""
+) -> Statement:
+    """Check a value that follows from the document's tables or formulas and is not printed there."""
     return _compared("derived", where, what, stated, computed, within, 0.0, why)
 
 
-def consistent(where: str, what: str, stated: Any, computed: Any, *, within: float = 0.0, why: str = "") -> Statement:
-    """A printed value beside what other printed values of the same document give: nothing of ours is run."""
+def consistent(
+    where: str, what: str, stated: object, computed: object, *, within: float = 0.0, why: str = ""
+) -> Statement:
+    """Check a printed value against other printed values of the same document, without running Celosia."""
     return _compared("consistency", where, what, stated, computed, within, 0.0, why)
 
 
 def _compared(
-    origin: Origin, where: str, what: str, stated: Any, computed: Any, within: float, relative: float, why: str
+    origin: Origin, where: str, what: str, stated: object, computed: object, within: float, relative: float, why: str
 ) -> Statement:
     agrees = _same(stated, computed, within, relative)
     width = max(within, relative * abs(stated)) if isinstance(stated, int | float) else within
@@ -71,7 +82,7 @@ def _compared(
 
 
 def counted(statements: Sequence[Statement]) -> dict[str, dict[str, int]]:
-    """How many statements of each origin were checked, come out and differ."""
+    """Count the statements of each origin that were checked, match and differ."""
     table = {}
     for origin in ORIGINS:
         own = [statement for statement in statements if statement.origin == origin]
@@ -81,15 +92,15 @@ def counted(statements: Sequence[Statement]) -> dict[str, dict[str, int]]:
 
 
 def widest(statements: Sequence[Statement]) -> float:
-    """The largest distance at which a printed statement still counts as a match."""
+    """Return the largest tolerance of a printed statement."""
     return max((statement.within for statement in statements if statement.origin == "printed"), default=0.0)
 
 
 def summary(name: str, statements: Sequence[Statement], nearest: Sequence[Statement] = ()) -> dict[str, Any]:
-    """The report of an experiment that checks statements: how many come out, and each of them.
+    """Return the report of an experiment that checks statements: the counts of matches, and each statement.
 
-    ``nearest`` are the same statements where a document left something open, a random start or a reading, at the choice
-    that lies nearest to print. They are counted beside the default choice, never instead of it.
+    ``nearest`` are the statements for the choice nearest to print, if a document leaves something open, such as a
+    random start. They are counted in addition to the default choice.
     """
     counts = counted(statements)
     report: dict[str, Any] = {
@@ -111,7 +122,7 @@ def summary(name: str, statements: Sequence[Statement], nearest: Sequence[Statem
     return report
 
 
-def _same(stated: Any, computed: Any, within: float, relative: float) -> bool:
+def _same(stated: object, computed: object, within: float, relative: float) -> bool:
     if isinstance(stated, bool) or isinstance(computed, bool):
         return stated is computed
     if isinstance(stated, int | float) and isinstance(computed, int | float):
@@ -124,7 +135,7 @@ def _same(stated: Any, computed: Any, within: float, relative: float) -> bool:
 
 
 def reasons(statements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The reasons for which statements differ, most frequent first: how many, and one of them in full.
+    """Return the reasons of differences, the most frequent first, with their counts and an example.
 
     >>> said = {"where": "Table 1", "what": "k", "stated": 2, "computed": 3, "agrees": False, "why": "misprint"}
     >>> [(row["why"], row["statements"]) for row in reasons([said, {**said, "agrees": True}, said])]
@@ -167,13 +178,13 @@ class Section:
 
 
 def sections_of(statements: Sequence[Statement]) -> list[Section]:
-    """One section per place in the document, in the order in which the places come."""
+    """Return one section per place in the document, in order of first mention."""
     places = dict.fromkeys(statement.where for statement in statements)
     return [Section(where, statements=tuple(s for s in statements if s.where == where)) for where in places]
 
 
 def printed_tables(experiment: str) -> dict[str, pl.DataFrame]:
-    """The tables that the document of an experiment prints, by name; cells are texts, as they are printed."""
+    """Return the printed tables of the document of an experiment by name, with cells as texts."""
     import polars as pl
 
     folder = resources.files(f"{__package__}.{experiment}") / "tables"
@@ -185,7 +196,7 @@ def printed_tables(experiment: str) -> dict[str, pl.DataFrame]:
 
 
 def page(heading: str, intro: str, statements: Sequence[Statement], sections: Sequence[Section]) -> str:
-    """The page of an experiment; it opens offline and has the look of the report."""
+    """Render the self-contained page of an experiment, in the style of the report."""
     from celosia.release.report.environment import templates
 
     environment = templates().overlay()
@@ -208,8 +219,8 @@ def page(heading: str, intro: str, statements: Sequence[Statement], sections: Se
     )
 
 
-def cell(value: Any, digits: int) -> Any:
-    """A value of a table as a page shows it: decimals cut, a small one in powers of ten, a dash for none.
+def cell(value: object, digits: int) -> object:
+    """Format a value of a table: fixed decimals, small values in scientific notation, a dash for None.
 
     >>> cell(None, 2), cell(12.345, 2), cell(1e-9, 2), cell(3, 2)
     ('–', '12.35', '1.0e-09', 3)
@@ -221,8 +232,8 @@ def cell(value: Any, digits: int) -> Any:
     return value
 
 
-def brief(value: Any) -> str:
-    """A value as a page shows it: numbers with few digits, tables by their size.
+def brief(value: object) -> str:
+    """Format a value: numbers with six digits, long tables by their size.
 
     >>> brief([1.23456789, 2]), brief([("a", "b")] * 12)
     ('1.23457, 2', 'table of 12 rows')

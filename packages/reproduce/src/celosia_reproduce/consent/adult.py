@@ -1,4 +1,4 @@
-"""The study of the metric on the UCI Adult file: what accuracy says, and what only the baseline shows."""
+"""Study of the metric on the UCI Adult file: accuracy alone, and accuracy against the baseline."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def study(
 
 
 def statements(study: Sequence[dict[str, Any]]) -> list[Statement]:
-    """What chapter 6 prints about the study; nothing without it."""
+    """Check the statements of chapter 6 about the study; empty if it was not run."""
     if not study:
         return []
     where, sizes = "Chapter 6", sorted({row["k"] for row in study})

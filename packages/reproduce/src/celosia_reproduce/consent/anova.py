@@ -56,13 +56,13 @@ def anova(values: NDArray[np.float64], factors: Sequence[str]) -> list[Effect]:
 
 
 def residuals(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What block and cell means leave."""
+    """Return the residuals after block and cell means."""
     block = values.mean(axis=tuple(range(1, values.ndim)), keepdims=True)
     return np.asarray(values - block - values.mean(axis=0, keepdims=True) + values.mean(), np.float64)
 
 
 def assumptions(values: NDArray[np.float64], order: NDArray[np.int64]) -> dict[str, Any]:
-    """Normality (Shapiro–Wilk), equal variances (Levene) and independence in the order of the runs (lag 1)."""
+    """Test normality (Shapiro–Wilk), equal variances (Levene) and independence in the order of the runs (lag 1)."""
     from scipy import stats
 
     rest = residuals(values)
@@ -81,7 +81,7 @@ def assumptions(values: NDArray[np.float64], order: NDArray[np.int64]) -> dict[s
 
 
 def plain(effects: Sequence[Effect]) -> list[dict[str, Any]]:
-    """The table as plain data."""
+    """Return the table as plain data."""
     return [asdict(effect) for effect in effects]
 
 

@@ -78,7 +78,7 @@ def students(rng: np.random.Generator, n: int = STUDENTS, shape: str = "clustere
 
 
 def drawn(seed: int, shape: str = "clustered") -> tuple[pl.DataFrame, NDArray[np.bool_]]:
-    """The students and who of them blocks."""
+    """Draw the students, and those who block."""
     rng = np.random.default_rng(seed)
     people = students(rng, shape=shape)
     blocked = np.zeros(len(people), np.bool_)
@@ -87,7 +87,7 @@ def drawn(seed: int, shape: str = "clustered") -> tuple[pl.DataFrame, NDArray[np
 
 
 def table(frame: pl.DataFrame) -> Table:
-    """The students as a table: the place is the quasi-identifier, the score sensitive."""
+    """Return the students as a table: the place is the quasi-identifier, the score sensitive."""
     import celosia
 
     return celosia.read(frame, celosia.Schema.of(quasi=list(PLACE), sensitive=["score"])).identified()
@@ -112,7 +112,7 @@ def _scattered(rng: np.random.Generator, places: int) -> NDArray[np.float64]:
 
 
 def _clustered(rng: np.random.Generator, canton: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Sizes of the districts when towns lie beside towns.
+    """Return the sizes of the districts if towns are adjacent to towns.
 
     The cantons of towns take the quantiles of one log-normal distribution, so that every draw has small and large
     ones; the districts of a canton are nearly alike.
@@ -142,7 +142,7 @@ def _schools(
     canton: NDArray[np.int64],
     n: int,
 ) -> NDArray[np.int64]:
-    """A school for each student, near the place where they live."""
+    """Return a school for each student, near their home."""
     places = len(province)
     count = np.bincount(district, minlength=places)
     seat = np.concatenate([np.arange(places), rng.choice(places, SCHOOLS - places, p=count / count.sum())])

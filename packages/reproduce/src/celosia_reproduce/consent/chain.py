@@ -30,7 +30,7 @@ K = 5
 
 @dataclass(frozen=True)
 class Registers:
-    """What anybody can read."""
+    """Public registers."""
 
     electoral: pl.DataFrame
     roll: pl.DataFrame
@@ -65,7 +65,7 @@ def section(rng: np.random.Generator, people: int = 20_000, students: int = 4_00
 
 @dataclass(frozen=True)
 class Steps:
-    """What an attack finds: candidates after the electoral register and after the roll, card, courses, rooms."""
+    """Results of an attack: candidates after the electoral register and after the roll, card, courses, rooms."""
 
     candidates: tuple[int, int]
     cards: tuple[str, ...]
@@ -74,7 +74,7 @@ class Steps:
 
 
 def attack(registers: Registers, first: str, surname: str, ages: tuple[int, int]) -> Steps:
-    """Steps A to F of the figure."""
+    """Return the steps A to F of the figure."""
     import polars as pl
 
     recognised = (pl.col("first") == first) & (pl.col("surname") == surname) & pl.col("age").is_between(*ages)
@@ -121,7 +121,7 @@ def candidates(registers: Registers, roll: pl.DataFrame) -> np.ndarray[tuple[int
 
 
 def protected(roll: pl.DataFrame) -> pl.DataFrame:
-    """The roll with names generalised along surname, second surname, first name until five share what is shown."""
+    """Return the roll with names generalised, from surname to first name, until five persons share each."""
     import celosia
 
     table = celosia.read(roll, celosia.Schema.of(quasi=NAME, insensitive=["degree", "card"]))
@@ -130,7 +130,7 @@ def protected(roll: pl.DataFrame) -> pl.DataFrame:
 
 
 def generated(rng: np.random.Generator, people: int, students: int) -> Registers:
-    """The registers: the people of the figure, and others of other names."""
+    """Return the registers: the people of the figure, and others of other names."""
     import polars as pl
 
     surnames = np.array([f"surname {n}" for n in range(1, 400)] + [SURNAME])

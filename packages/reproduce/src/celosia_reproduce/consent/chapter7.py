@@ -29,7 +29,7 @@ OWNER = "IDENTIFICACION_ESTUDIANTE"
 
 
 def section(texts: Texts, people: pl.DataFrame, blocked: NDArray[np.bool_], k: int, seed: int) -> Section:
-    """Publish the students and tell what happened at each step."""
+    """Publish the students and describe each step."""
     from celosia import verify
     from celosia.consent.owners.store import Preferences
     from celosia.consent.protection.protection import Design
@@ -111,7 +111,7 @@ def _choices(owners: list[str], blocked: NDArray[np.bool_], inference: str) -> p
 
 
 def _database(path: Path, people: pl.DataFrame) -> str:
-    """The tables that the query names, filled with the students; codes where the query looks names up."""
+    """Return the tables that the query names, filled with the students; codes where the query looks names up."""
     import duckdb
     import polars as pl
 

@@ -55,7 +55,7 @@ def curves(title: str, x: Sequence[float], series: Sequence[tuple[str, Sequence[
 
 
 def grid(caption: str, table: Sequence[Mapping[str, Any]]) -> Grid:
-    """A table of rows that name their columns; the columns of texts come first."""
+    """Return a table from rows with named columns; the columns of texts come first."""
     first = table[0] if table else {}
     texts = sum(isinstance(value, str) for value in first.values())
     return Grid(caption, tuple(first), [list(row.values()) for row in table], plain=texts, digits=4)

@@ -28,7 +28,7 @@ GROUPS = ("all", "blocking", "others")
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: ``rows`` students per block, X, the levels of k and of the intruder's share."""
+    """Settings of the runs: ``rows`` students per block, X, the levels of k and of the intruder's share."""
 
     blocks: int
     rows: int
@@ -138,7 +138,7 @@ def run(
 
 
 def sensitivity(first: Results, others: Sequence[Results]) -> list[dict[str, Any]]:
-    """What X does: P_reid of blocking owners and altered rows of everybody, for each X, k and rule."""
+    """Measure the effect of X: P_reid of blocking owners and altered rows of everybody, for each X, k and rule."""
     out = []
     for results in (first, *others):
         for i, k in enumerate(results.plan.k):
@@ -151,7 +151,7 @@ def sensitivity(first: Results, others: Sequence[Results]) -> list[dict[str, Any
 
 
 def altered_rows(people: pl.DataFrame, blocked: NDArray[np.bool_], plan: Plan, seed: int) -> list[dict[str, Any]]:
-    """The altered rows of one block, without any attack: how much the sizes of districts decide."""
+    """Count the altered rows of one block without an attack, as a function of the sizes of districts."""
     rows = np.sort(np.random.default_rng(seed).choice(len(people), plan.rows, replace=False))
     students, mine = table(people[rows]), blocked[rows]
     out = []
@@ -214,8 +214,8 @@ def magnitudes(
 
 
 def others_cost(results: Results) -> list[dict[str, float]]:
-    """What each rule costs the owners who block nothing: rise of their GCP over standard(k), and its share of the
-    control's.
+    """Measure the cost of each rule for owners who block nothing: rise of their GCP over standard(k), and its share of
+    the control's.
     """
     out = []
     base, control = RULES.index("standard"), RULES.index("control")

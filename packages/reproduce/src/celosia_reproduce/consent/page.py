@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia_reproduce.consent import case
 from celosia_reproduce.consent.charts import Point, curves, grid
@@ -124,8 +125,8 @@ def _said(summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _point(values: Any) -> Point:
-    """The mean over blocks with its 99 % interval."""
+def _point(values: NDArray[np.float64]) -> Point:
+    """Return the mean over blocks with its 99 % interval."""
     interval = paired(values, np.zeros(len(values)))
     return interval["mean"], interval["low"], interval["high"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia_reproduce.consent.anova import anova, assumptions
 from celosia_reproduce.consent.experiment import RULES, Results, magnitudes, others_cost, paired
@@ -30,7 +31,7 @@ LARGER_K = "nearly every class has a blocking owner, so the rule is the larger k
 
 
 def answers(results: Results) -> list[dict[str, str]]:
-    """Question, what the thesis says, what comes out here."""
+    """Return each question with the answer of the thesis and that of the runs."""
     p, k = results.p_reid, results.plan.k
     rows = magnitudes(results)
 
@@ -69,7 +70,7 @@ def answers(results: Results) -> list[dict[str, str]]:
 
 
 def statements(results: Results) -> list[Statement]:
-    """What chapter 8 prints, from the runs: the published rule against the standard method."""
+    """Check the statements of chapter 8 on the runs: the published rule against the standard method."""
     k, shares = results.plan.k, results.plan.external
     p = results.p_reid[:, :, :, [_AT["standard"], _AT["class"]]]
     gain = magnitudes(results, ["class"])
@@ -140,7 +141,7 @@ def _alphas(results: Results) -> list[Statement]:
     return [*own, printed("Table 8.2", "every α below 0.5", True, bool(alpha.max() < 0.5))]
 
 
-def _analysis(results: Results, p: Any) -> list[Statement]:
+def _analysis(results: Results, p: NDArray[np.float64]) -> list[Statement]:
     if results.plan.blocks < 3:
         return []
     values = p[..., 1]
@@ -161,8 +162,8 @@ def _analysis(results: Results, p: Any) -> list[Statement]:
     ]
 
 
-def _order(results: Results, rules: list[str]) -> Any:
-    """The runs of some rules in the order in which they came, numbered among themselves."""
+def _order(results: Results, rules: list[str]) -> NDArray[np.int64]:
+    """Return the runs of some rules in their order, renumbered."""
     *rest, rule = np.unravel_index(results.order.ravel(), results.order.shape)
     place = np.full(len(RULES), -1)
     place[[_AT[name] for name in rules]] = np.arange(len(rules))
@@ -187,7 +188,7 @@ def alpha_table(results: Results) -> list[dict[str, Any]]:
 
 
 def summary(results: Results) -> dict[str, Any]:
-    """The figures that are checked."""
+    """Return the figures that are checked."""
     rows = [r for r in magnitudes(results) if r["group"] == "blocking"]
     out: dict[str, Any] = {"labels equal to the control (class rule)": float(results.equal.mean())}
     for rule in ("coarser", "exchange"):

@@ -63,7 +63,7 @@ def _run(chosen: Study, tell: Progress, starts: int, seed: int) -> tuple[dict[st
 
 
 def _printed(chosen: Study, out: Path, tell: Progress, starts: int, seed: int) -> dict[str, Any]:
-    """The census file: every printed number at the default choice and at the choice nearest to print."""
+    """Run the study on the census file, at the default choice and at the choice nearest to print."""
     from celosia_reproduce.fuzzy_privacy import comparison
     from celosia_reproduce.fuzzy_privacy.page import INTRO, sections
     from celosia_reproduce.fuzzy_privacy.study import printed
@@ -111,7 +111,7 @@ def _printed(chosen: Study, out: Path, tell: Progress, starts: int, seed: int) -
 
 
 def _headline(numbers: dict[str, list[Any]]) -> dict[str, str]:
-    """What comes out of the annex: where nothing is chosen, at the default choice, and nearest to print."""
+    """Count the matches with the annex: without choices, at the default choice, and nearest to print."""
     from celosia_reproduce.fuzzy_privacy.comparison import came_out
 
     def said(mode: str, chosen: bool | None) -> str:

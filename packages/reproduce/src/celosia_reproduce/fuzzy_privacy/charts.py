@@ -19,12 +19,12 @@ EDGE = 34
 
 
 def points(unit: Floats, labels: Labels, title: str, axes: tuple[str, str]) -> str:
-    """Records in the unit square, coloured by cell."""
+    """Draw the records in the unit square, coloured by cell."""
     return _framed(_dots(unit, labels), title, axes)
 
 
 def memberships(degrees: Degrees, unit: Floats, title: str) -> str:
-    """The degrees in every set of one attribute, scaled to 0 … 1, with the records as marks below.
+    """Draw the degrees in every set of one attribute, scaled to 0 … 1, with the records as marks below.
 
     >>> memberships(lambda x: np.hstack([x, 1 - x]), np.array([0.2, 0.9]), "age").count("<path")
     3
@@ -42,13 +42,13 @@ def memberships(degrees: Degrees, unit: Floats, title: str) -> str:
 
 
 def borders(centres: Floats) -> Floats:
-    """Where two sets of fuzzy c-means of one attribute have the same degree: half-way between their centres."""
+    """Return the points half-way between neighbouring centres, where two fuzzy sets have the same degree."""
     ordered = np.sort(centres)
     return (ordered[1:] + ordered[:-1]) / 2
 
 
 def pair(unit: Floats, labels: Labels, degrees: Degrees, lines: tuple[Floats, Floats], axes: tuple[str, str]) -> str:
-    """Records by cell, the curves where a degree is one half, and dashed the borders of independent cells."""
+    """Draw the records by cell, the curves of degree one half, and dashed the borders of independent cells."""
     line, mu = _over_square(degrees, 61)
     inner = SIZE - 2 * EDGE
     dashes = [f"M{a:.1f} {EDGE}v{inner}" for a in _across(lines[0])] + [
@@ -76,7 +76,7 @@ def contours(degrees: Degrees, title: str, axes: tuple[str, str], centres: Float
 
 
 def surface(degrees: Degrees, title: str, axes: tuple[str, str]) -> str:
-    """The memberships of all cells as surfaces over the unit square, seen from above at an angle."""
+    """Draw the memberships of all cells as surfaces over the unit square, seen from above at an angle."""
     side = 25
     line, mu = _over_square(degrees, side)
     a, b = np.meshgrid(line, line, indexing="ij")
@@ -180,7 +180,7 @@ def _up(y: Floats) -> Floats:
 
 
 def _tint(colour: str, strength: float) -> str:
-    """A colour mixed with white: pale where the membership is low."""
+    """Return a colour mixed with white: pale where the membership is low."""
     share = 0.25 + 0.75 * strength
     mixed = (round(255 - share * (255 - int(colour[k : k + 2], 16))) for k in (1, 3, 5))
     return "#" + "".join(f"{v:02x}" for v in mixed)

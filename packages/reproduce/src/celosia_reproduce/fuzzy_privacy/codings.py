@@ -101,7 +101,7 @@ def single_phase(x: Floats, labels: Labels, classes: int = CLASSES) -> tuple[Lab
 
 
 def means(x: Floats, labels: Labels, classes: int) -> Floats:
-    """The mean of each class; an empty one lies at the origin, the mean of the shifted data."""
+    """Return the mean of each class; an empty one lies at the origin, the mean of the shifted data."""
     size = np.maximum(np.bincount(labels, minlength=classes), 1)
     return np.stack([np.bincount(labels, x[:, j], classes) / size for j in range(x.shape[1])], axis=1)
 
@@ -135,7 +135,7 @@ def gustafson_kessel_optima(x: Floats, starts: int, rng: np.random.Generator, cl
 
 
 def nearest(options: list[T], distance: Callable[[T], float]) -> T:
-    """The option that lies nearest to the printed numbers; of equals the better optimum."""
+    """Return the option that lies nearest to the printed numbers; of equals the better optimum."""
     return min(options, key=distance)
 
 

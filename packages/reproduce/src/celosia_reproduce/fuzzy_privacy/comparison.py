@@ -1,4 +1,4 @@
-"""What was printed against what comes out: matches, mismatches with their reasons, and the summary tables."""
+"""Comparison of printed and recomputed numbers: matches, mismatches with their reasons, and the summary tables."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Number:
 
 
 def numbers(block: str, want: Results, got: Results, near: Results | None = None) -> list[Number]:
-    """Every printed number of a block beside what comes out.
+    """Compare every printed number of a block with the recomputed one.
 
     ``near``, what comes out at the choice nearest to print, tells why a number differs at another choice.
     """
@@ -111,13 +111,13 @@ ELSEWHERE = "comes out at another local optimum than the best one: the source us
 
 
 def came_out(compared: Sequence[Number], *, chosen: bool | None = None) -> tuple[int, int]:
-    """How many numbers come out, of how many; of the codings with a random start, of the others, or of all."""
+    """Count the numbers that match, and all numbers; of the codings with a random start, of the others, or of all."""
     own = [n.statement.agrees for n in compared if chosen is None or n.chosen == chosen]
     return sum(own), len(own)
 
 
 def largest(compared: Sequence[Number]) -> float:
-    """The largest difference between a printed number and ours."""
+    """Return the largest difference between a printed number and ours."""
     gaps = [(n.statement.stated, n.statement.computed) for n in compared]
     return max(abs(a - b) if a is not None and b is not None else float("inf") for a, b in gaps)
 
@@ -127,12 +127,12 @@ FOLLOWS = "follows from numbers of the annex that differ"
 
 
 def of_the_print(annex: dict[str, Results]) -> list[Statement]:
-    """The summary tables of the source against its own annex: nothing is run."""
+    """Compare the summary tables of the source with its own annex."""
     return _summaries(annex, statements.consistent, LAST_DIGIT)
 
 
 def summary_statements(results: dict[str, Results]) -> list[Statement]:
-    """The summary tables of the source against the codings that were run; all pairs are needed for them."""
+    """Compare the summary tables of the source with the codings that were run, which must be all pairs."""
     return _summaries(results, statements.printed, FOLLOWS)
 
 
@@ -156,7 +156,7 @@ def _summaries(results: dict[str, Results], compare: Callable[..., Statement], r
 
 
 def reason(column: str, printed: Row, got: Row) -> str:
-    """Why a printed number does not come out."""
+    """Return the reason why a printed number differs."""
     method, criterion = column.split("_")
     if method == "km" and printed["km_k"] == got["km_k"]:
         return "the source's columns came from different runs: no numbering of the clusters gives both"

@@ -15,13 +15,13 @@ Codes = NDArray[np.int64]
 
 
 def smallest_class(coding: Coding) -> int:
-    """Records of the smallest non-empty cell, each record in its cell of highest degree."""
+    """Return the records of the smallest non-empty cell, each record in its cell of highest degree."""
     size = np.bincount(coding.labels)
     return int(size[size > 0].min())
 
 
 def records_at_risk(coding: Coding) -> int:
-    r"""Records whose risk 1/f stands out: above the median by two median absolute deviations.
+    r"""Return the records whose risk 1/f stands out: above the median by two median absolute deviations.
 
     .. math:: \#\{i: r_i > \mathrm{med}(r) + 2 \cdot 1.4826\, \mathrm{med}|r - \mathrm{med}(r)|\}
     """

@@ -89,7 +89,7 @@ def printed_joint_k_means(options: list[Coding], sensitive: list[tuple[Codes, in
 
 
 def independent_block(study: Study, rng: np.random.Generator, starts: int, progress: Progress) -> dict[str, Results]:
-    """A cell per pair of classes: k-means (km), global recoding (gr), fuzzy c-means (fz)."""
+    """Return a cell per pair of classes: k-means (km), global recoding (gr), fuzzy c-means (fz)."""
     optima: dict[int, list[Labels]] = {}
     clusters: dict[int, Clusters] = {}
     for done, a in enumerate(study.attributes):
@@ -116,7 +116,7 @@ def independent_block(study: Study, rng: np.random.Generator, starts: int, progr
 
 
 def joint_block(study: Study, rng: np.random.Generator, starts: int, progress: Progress) -> dict[str, Results]:
-    """A cell per cluster of the plane: k-means (km), Gustafson–Kessel (gk), fuzzy c-means (fcm)."""
+    """Return a cell per cluster of the plane: k-means (km), Gustafson–Kessel (gk), fuzzy c-means (fcm)."""
     sensitive, by_pair = study.codes(), {}
     for done, pair in enumerate(study.pairs):
         plane = study.plane(pair)
@@ -140,7 +140,7 @@ def joint_block(study: Study, rng: np.random.Generator, starts: int, progress: P
 
 
 def modes_of(chosen: Coded, sensitive: list[tuple[Codes, int]]) -> dict[str, Row]:
-    """The criteria as the source ran them at the default choice and at the one nearest to print; and as defined.
+    """Return the criteria as the source ran them at the default choice and at the one nearest to print; and as defined.
 
     Another file than that of the source has the criteria as they are defined only.
     """
@@ -151,7 +151,7 @@ def modes_of(chosen: Coded, sensitive: list[tuple[Codes, int]]) -> dict[str, Row
 
 
 def by_mode(by_pair: dict[tuple[int, int], dict[str, Row]]) -> dict[str, Results]:
-    """The rows of each mode by pair."""
+    """Return the rows of each mode by pair."""
     modes = dict.fromkeys(mode for rows in by_pair.values() for mode in rows)
     return {mode: {pair: rows[mode] for pair, rows in by_pair.items()} for mode in modes}
 

@@ -1,4 +1,4 @@
-"""The sections of the experiment's page: what comes out by choice, the summary tables, every pair."""
+"""Sections of the experiment's page: matches by choice, the summary tables, every pair."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def sections(
 
 
 def _compared(numbers: Mapping[str, Sequence[Number]]) -> Iterator[Section]:
-    """The counts by choice, and column by column."""
+    """Return the counts by choice, and column by column."""
     parts: dict[str, bool | None] = {
         "no random start: global recode, fuzzy c-means": False,
         "random start: k-means, Gustafson–Kessel": True,
@@ -158,7 +158,7 @@ def _annex(block: str, study: Study, versions: Mapping[str, Results]) -> Section
     return Section(f"Annex: {block} coding, every pair", grids=(Grid(order, head, rows, 2),))
 
 
-def _annex_cell(column: str, *versions: Row) -> Any:
+def _annex_cell(column: str, *versions: Row) -> object:
     shown = [_four_digits(version.get(column)) for version in versions]
     if len(shown) == 1:
         return shown[0]

@@ -1,4 +1,4 @@
-"""What is studied: the columns, their pairs, the sensitive ones, and what the source prints of them, if it does."""
+"""Subject of the study: the columns, their pairs, the sensitive ones, and the printed numbers."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ class Study:
         return sorted({position for pair in self.pairs for position in pair})
 
     def column(self, position: int) -> Floats:
-        """A column by its position, from 1."""
+        """Return a column by its position, from 1."""
         return self.x[:, position - 1]
 
     def plane(self, pair: tuple[int, int]) -> Floats:
-        """The two columns of a pair."""
+        """Return the two columns of a pair."""
         return self.x[:, [position - 1 for position in pair]]
 
     def title(self, pair: tuple[int, int]) -> str:
-        """The names of a pair."""
+        """Return the names of a pair."""
         return " × ".join(self.names[position - 1] for position in pair)
 
     def codes(self) -> list[tuple[Codes, int]]:
-        """The sensitive columns as codes in value order, with their number of values."""
+        """Return the sensitive columns as codes in value order, with their number of values."""
         coded = []
         for position in self.sensitive:
             values, codes = np.unique(self.column(position), return_inverse=True)
@@ -69,7 +69,7 @@ class Study:
 
 
 def read_census(path: Path) -> Floats:
-    """The 1080 × 13 numbers of the census file, checked to be that file."""
+    """Return the 1080 × 13 numbers of the census file, checked to be that file."""
     header, rows = _lines(path)
     if header != COLUMNS or rows != 1080:
         raise DataError(
@@ -85,7 +85,7 @@ def is_census(path: Path) -> bool:
 
 
 def _lines(path: Path) -> tuple[list[str], int]:
-    """The header of a text file and the number of its records; no header for a file of another kind."""
+    """Return the header of a text file and the number of its records; no header for a file of another kind."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = csv.reader(file)
@@ -95,19 +95,19 @@ def _lines(path: Path) -> tuple[list[str], int]:
 
 
 def census(path: Path, pairs: Pairs | None = None) -> Study:
-    """The study of the source; ``pairs`` limits it to some pairs of attributes (1 … 13)."""
+    """Return the study of the source; ``pairs`` limits it to some pairs of attributes (1 … 13)."""
     return census_of(read_census(path), pairs)
 
 
 def census_of(x: Floats, pairs: Pairs | None = None) -> Study:
-    """The study of the source on the numbers of the census file."""
+    """Return the study of the source on the numbers of the census file."""
     chosen = pairs or PAIRS
     said = {block: {pair: printed(block)[pair] for pair in chosen} for block in ("independent", "joint")}
     return Study(x, tuple(COLUMNS), chosen, SENSITIVE, printed=said)
 
 
 def printed(block: str) -> Results:
-    """The numbers of the source for ``independent`` or ``joint`` coding; a dash is None."""
+    """Return the numbers of the source for ``independent`` or ``joint`` coding; a dash is None."""
     text = files("celosia_reproduce.fuzzy_privacy").joinpath(f"printed_{block}.csv").read_text(encoding="utf-8")
     return {
         (int(r["a"]), int(r["b"])): {k: None if v == "-" else float(v) for k, v in r.items() if k not in "ab"}
@@ -116,7 +116,7 @@ def printed(block: str) -> Results:
 
 
 def own(path: Path, columns: Sequence[str] | None, sensitive: Sequence[str] | None, classes: int = CLASSES) -> Study:
-    """The same study of any file with numbers: all pairs of ``columns``, coded in ``classes`` classes each.
+    """Return a study of any numeric file: all pairs of ``columns``, coded in ``classes`` classes each.
 
     Without ``columns`` these are all numeric columns without missing values that have values enough for the classes and
     are not sensitive. Without sensitive columns diversity and closeness are left out.

@@ -21,7 +21,7 @@ KEYS = ["zip", "age", "nationality"]
 
 
 def statements(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
-    """The sections about small tables."""
+    """Return the sections about small tables."""
     return [*five_people(tables), *linkage(tables), *patients(tables), *diversity(tables), *workers(tables)]
 
 
@@ -77,7 +77,7 @@ def five_people(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
 
 
 def linkage(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
-    """The re-identification of Rashad by his birth date, which is not his."""
+    """Check the re-identification of Rashad by a birth date that is not his."""
     import polars as pl
 
     where, ill = "Linkage of Rashad", tables["people_illness"]
@@ -105,7 +105,7 @@ def linkage(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
 
 
 def _generalised_patients(raw: pl.DataFrame) -> pl.DataFrame:
-    """The lecture's recoding: postal codes at two levels, ages in three parts, nationality to the root."""
+    """Return the lecture's recoding: postal codes at two levels, ages in three parts, nationality to the root."""
     table = _table(
         raw,
         KEYS,
@@ -152,7 +152,7 @@ def patients(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
 
 
 def diversity(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
-    """The 3-diverse table, and facts that wear diversity down."""
+    """Check the 3-diverse table against background knowledge that reduces its diversity."""
     where, safe = "l-diversity", _table(tables["patients_diverse"], KEYS, sensitive=["disease"])
     attacked = _table(tables["patients_attacked"], KEYS, sensitive=["disease"])
     who = {"zip": "13068", "age": 24}
@@ -213,7 +213,7 @@ STATED_K = {"k_raw": 1, "k_decades": 1, "k_capped": 12, "k_more_data": 455}
 
 
 def by_sql(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statement]:
-    """The four queries that measure k on ``person``: every printed count, and k."""
+    """Check the four queries that measure k on ``person``: every printed count, and k."""
     checked = []
     for name, (age, education, rows) in QUERIES.items():
         where = "k-anonymity by SQL"

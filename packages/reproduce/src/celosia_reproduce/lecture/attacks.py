@@ -41,7 +41,7 @@ def differencing(table: People, gateway: Gateway) -> dict[str, Any]:
 
 
 def selective(table: People, gateway: Gateway) -> dict[str, Any]:
-    """A count about one person and one sensitive value."""
+    """Return a count about one person and one sensitive value."""
     sql = "SELECT COUNT(*) FROM person WHERE name = 'Alan Brito' AND target = '<=50K'"
     answers = [gateway.ask(sql, epsilon=EPSILON, fresh=True).value() for _ in range(6)]
     try:
@@ -59,7 +59,7 @@ def selective(table: People, gateway: Gateway) -> dict[str, Any]:
 
 
 def averaging(table: People, gateway: Gateway, runs: int = 60) -> dict[str, Any]:
-    """Repeat the selective count until the mean tells it, where no ledger ends it; the noise is the gateway's."""
+    """Repeat the selective count until the mean reveals it or the ledger stops it; the noise is the gateway's."""
     sql = "SELECT COUNT(*) FROM person WHERE name = 'Alan Brito' AND target = '<=50K'"
     truth = int(table.sql(sql)[0][0])
     scale = gateway.explain(sql, epsilon=EPSILON).numbers[0]["scale"]
@@ -81,7 +81,7 @@ def averaging(table: People, gateway: Gateway, runs: int = 60) -> dict[str, Any]
 
 
 def statements(averaged: dict[str, Any]) -> list[Statement]:
-    """What the lecture says of repetition, from the attack that was carried out."""
+    """Check the statements of the lecture on repetition with the attack."""
     where, share = "Repetition", averaged["attacks that succeed without a ledger"]
     return [
         printed(where, "what many repetitions tell", 1, averaged["what the mean of all repetitions tells"]),

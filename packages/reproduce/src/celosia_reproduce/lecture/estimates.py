@@ -29,7 +29,7 @@ Question = tuple[dict[str, list[Any]], dict[str, Any]]
 
 
 def releases(table: Table) -> dict[str, Table]:
-    """The same promise three times: no occupation has more than 1/l of a class or group."""
+    """Return three releases with the same guarantee: no occupation has more than 1/l of a class or group."""
     require = [f"alpha-k(alpha={1 / L}, k={L}, column={SENSITIVE})"]
     coarse = celosia.protect(table, Mondrian(require=require), seed=1).polars()
     # the recipient knows which values there are: a star stands for all of them
@@ -63,7 +63,7 @@ def questions(table: Table, number: int, seed: int = 2006) -> list[tuple[Questio
 
 
 def _some(values: list[Any], share: float, rng: np.random.Generator, *, together: bool) -> list[Any]:
-    """A random share of the values of a column, neighbours for numbers."""
+    """Return a random share of the values of a column, neighbours for numbers."""
     size = int(np.ceil(share * len(values)))
     if together:
         first = int(rng.integers(len(values) - size + 1))
@@ -72,7 +72,7 @@ def _some(values: list[Any], share: float, rng: np.random.Generator, *, together
 
 
 def errors(published: Mapping[str, Table], asked: list[tuple[Question, int]]) -> dict[str, NDArray[np.float64]]:
-    """The relative error of each estimate, by release."""
+    """Return the relative error of each estimate, by release."""
     truth = np.array([count for _, count in asked])
     estimates = {
         name: np.array([estimated_count(release, *question) for question, _ in asked])

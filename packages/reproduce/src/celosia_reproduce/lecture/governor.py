@@ -35,7 +35,7 @@ FEW = 5
 
 
 def register(sizes: tuple[int, ...] = TOWN, seed: int = 1997) -> Table:
-    """The voters: a name, a day of birth between 1907 and 1979, fewer in the earlier years, a postal code, a sex."""
+    """Generate the voters: name, day of birth from 1907 to 1979 (fewer in earlier years), postal code and sex."""
     import polars as pl
 
     rng = np.random.default_rng(seed)
@@ -61,7 +61,7 @@ def _birth(rng: np.random.Generator, n: int) -> NDArray[np.datetime64]:
 
 
 def officials(voters: Table, count: int = OFFICIALS, seed: int = 1997) -> Table:
-    """The medical file with names, as the publisher has it: the governor and others of the register."""
+    """Return the medical file with names, as the publisher has it: the governor and others of the register."""
     import polars as pl
 
     rng = np.random.default_rng(seed)
@@ -72,7 +72,7 @@ def officials(voters: Table, count: int = OFFICIALS, seed: int = 1997) -> Table:
 
 
 def released(patients: Table) -> Table:
-    """The file that is given away: without names."""
+    """Return the released file, without names."""
     return celosia.protect(patients, Drop(columns=("name",)))
 
 
@@ -92,13 +92,13 @@ def candidates(voters: Table, *columns: str) -> NDArray[np.int64]:
 
 
 def profile(voters: Table) -> dict[str, float]:
-    """The share of the register that is alone with each set of the shared columns."""
+    """Return the share of the register that is unique in each set of the shared columns."""
     rows = Uniqueness().profile(voters)
     return dict(zip(rows["columns"].to_list(), rows["unique"].to_list(), strict=True))
 
 
 def governor(sizes: tuple[int, ...] = TOWN, count: int = OFFICIALS) -> Section:
-    """The story on generated people: whom the join finds, and how many are alone with one, two, three columns."""
+    """Run the linkage on generated people, and count those unique in one, two, three columns."""
     voters = register(sizes)
     patients = officials(voters, count)
     alone = profile(voters)

@@ -27,7 +27,7 @@ STANDS_OUT = 2.0
 
 
 def ratings(people: int = 3000, films: int = 1200, seed: int = 2007) -> Table:
-    """Generated ratings, one row for each: person, film, stars, day. The first four persons have names."""
+    """Generate ratings, one per row: person, film, stars, day. The first four persons have names."""
     import polars as pl
 
     rng = np.random.default_rng(seed)
@@ -49,7 +49,7 @@ def ratings(people: int = 3000, films: int = 1200, seed: int = 2007) -> Table:
 
 
 def released(table: Table) -> Table:
-    """The training set: everybody but the absent one, names replaced by numbers that mean nothing."""
+    """Return the training set: everyone except the absent person, with names replaced by random numbers."""
     import polars as pl
 
     there = table.take(table.ids()[(table.column("who") != ABSENT).to_numpy()])
@@ -59,7 +59,7 @@ def released(table: Table) -> Table:
 
 
 def attack(ratings_known: int, **more: Any) -> Scoreboard:
-    """An intruder who saw some ratings of a person elsewhere, under a name; a star and two weeks off."""
+    """Return an intruder who knows some ratings of a named person, within one star and two weeks."""
     given: dict[str, Any] = {"rating": "stars", "day": "day", "rating_error": 1.0, "day_error": 14.0, "attacks": 600}
     return Scoreboard(item="film", known=ratings_known, eccentricity=STANDS_OUT, **{**given, **more})
 
@@ -76,7 +76,7 @@ def recognised(original: Table, release: Table) -> tuple[str, ...]:
 
 
 def netflix(table: Table | None = None) -> Section:
-    """The picture on generated ratings, and how many ratings it takes."""
+    """Run the attack on generated ratings, and find the number of ratings that it needs."""
     original = ratings() if table is None else table
     release = released(original)
     claimed = recognised(original, release)

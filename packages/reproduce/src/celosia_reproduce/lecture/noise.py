@@ -32,13 +32,13 @@ HISTOGRAM_EPSILON = 1.0
 
 
 def scale() -> float:
-    """What the mechanism adds to a count at the epsilon of the lecture."""
+    """Return the scale of the noise on a count at the epsilon of the lecture."""
     return laplace(of_count().l1, EPSILON)
 
 
 def mechanism(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     """Scales and costs that need no data; the lecture prints sensitivity, epsilon and formulas, but none of these."""
-    within = LaplaceNoise(scale(), discrete=False).within(1)
+    within = LaplaceNoise(scale(), discrete=False).probability_within(1)
     cells = sum(len(tables["histogram"][sex]) for sex in SEXES)
     share = Cost.of("pure", EPSILON, shares=REPEATED)
     cost = Cost.pure(HISTOGRAM_EPSILON)
@@ -105,7 +105,7 @@ def on_person(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statem
 
 
 def extract(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statement]:
-    """The ten printed rows are the first and the last five of Adult."""
+    """Check that the ten printed rows are the first and the last five of Adult."""
     shown = [row for row in tables["person_extract"].rows() if row[0] != "..."]
     rows = person.sql("SELECT age, education_num, target FROM person")
     real = [(str(a), str(e), t) for a, e, t in (*rows[:5], *rows[-5:])]
@@ -144,7 +144,7 @@ def histogram(tables: Mapping[str, pl.DataFrame], person: People) -> list[Statem
 
 
 def through_the_gateway(gateway: Gateway) -> list[Statement]:
-    """The same questions, as the gateway explains them."""
+    """Answer the queries through the gateway."""
     count = gateway.explain(OLDER, epsilon=EPSILON).numbers[0]
     cells = gateway.explain(
         "SELECT education, sex, COUNT(*) FROM person GROUP BY education, sex", epsilon=HISTOGRAM_EPSILON

@@ -84,7 +84,7 @@ def people(data: Path, place: Path) -> People:
 
 
 def gateway(table: People, place: Path) -> Gateway:
-    """The same table behind the gateway, with a budget that lasts for the demonstrations."""
+    """Return a gateway to the table, with a budget that is enough for the demonstrations."""
     from celosia.gateway.gateway import Gateway
     from celosia.gateway.ledger import Ledger
     from celosia.gateway.metadata import DatasetFacts

@@ -23,7 +23,7 @@ SHUFFLES = 200
 
 
 def statements(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
-    """The three sections."""
+    """Return the three sections."""
     return [*anatomy(tables), *permutation(tables), *perturbation(tables)]
 
 
@@ -36,7 +36,7 @@ def _ill(tables: Mapping[str, pl.DataFrame]) -> Table:
 
 
 def anatomy(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
-    """The two published tables, and the count that each release estimates."""
+    """Return the two published tables, and the count that each release estimates."""
     import polars as pl
 
     where, table = "Anatomy", _ill(tables)
@@ -111,7 +111,7 @@ def permutation(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
 
 
 def perturbation(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
-    """The idea carried out by ``random-perturbation``, and what the printed draw did; it names no distribution."""
+    """Run the idea with ``random-perturbation``, and compare the printed draw, whose distribution is not stated."""
     import polars as pl
 
     where, table = "Random perturbation", _ill(tables)

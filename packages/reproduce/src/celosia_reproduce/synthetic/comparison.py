@@ -1,4 +1,4 @@
-"""The printed tables against what comes out: at the default reading, and at the reading nearest to print."""
+"""Comparison with the printed tables, at the default reading and at the reading nearest to print."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Line:
     points: tuple[Point, ...]
 
     def statement(self, measure: str, *, nearest: bool) -> Statement:
-        """One printed number beside ours."""
+        """Compare one printed number with the recomputed one."""
         of = MEASURES[measure]
         stated = self.printed.score if measure == "score" else of(self.printed.pil, self.printed.dr)
         computed = None
@@ -68,7 +68,7 @@ class Line:
         return statements.printed(where, what, stated, computed, within=NEAR, why=why)
 
     def why(self, measure: str) -> str:
-        """Why a number of this row does not come out."""
+        """Return the reason why a number of this row differs."""
         if measure == "score":
             return FOLLOWS if self.points else BEYOND
         if self.table == 8:

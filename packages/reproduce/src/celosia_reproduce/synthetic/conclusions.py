@@ -1,4 +1,4 @@
-"""What the source concludes, and whether it holds here."""
+"""Conclusions of the source, checked on the runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Measured(Protocol):
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A sentence of the source, what its tables say, what comes out here, and whether it holds here."""
+    """A sentence of the source, with the values of its tables and of the runs, and whether it holds."""
 
     conclusion: str
     printed: str
@@ -49,11 +49,11 @@ class Conclusion:
         return "" if self.holds else self.reason
 
     def data(self) -> dict[str, Any]:
-        """The conclusion as plain data."""
+        """Return the conclusion as plain data."""
         return {name: getattr(self, name) for name in ("conclusion", "printed", "here", "holds", "why")}
 
     def statement(self) -> Statement:
-        """The conclusion as a statement of the document."""
+        """Return the conclusion as a statement of the document."""
         return Statement(WHERE, self.conclusion, self.printed, self.here, self.holds, self.origin, self.why)
 
 
@@ -72,7 +72,7 @@ def of_the_text(printed: Mapping[int, Mapping[str, Row]]) -> list[Statement]:
 
 
 def choice(points: Mapping[str, Measured]) -> dict[str, Any]:
-    """The c of the best score, where loss and risk cross, and where loss, risk and score pass those of IPSO-A."""
+    """Return the c with the best score, at which loss and risk cross, and beyond which they pass those of IPSO-A."""
     cs = [int(name) for name in points if name.isdigit()]
     if not cs:
         return {}
@@ -99,7 +99,7 @@ def conclusions(
     beyond: Mapping[str, Point],
     sums: Mapping[str, Any],
 ) -> list[Conclusion]:
-    """All that the source concludes and the runs can tell."""
+    """Check all conclusions of the source that the runs can decide."""
     concluded: list[Conclusion] = []
     for name, (points, printed) in swept.items():
         concluded += _of_sweep(name, points, printed)
@@ -238,14 +238,14 @@ def _falls(values: Sequence[float]) -> bool:
     return values[-1] < values[0] and float(spearmanr(range(len(values)), values).statistic) <= -0.9
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     if value is None:
         return "nowhere"
     return f"between {value[0]} and {value[1]}" if isinstance(value, tuple) else f"c = {value}"
 
 
 def best(parameters: Sequence[float], scores: Sequence[float]) -> float:
-    """The parameter with the smallest score.
+    """Return the parameter with the smallest score.
 
     >>> best([2, 3, 4], [27.1, 22.5, 30.0])
     3
@@ -256,7 +256,7 @@ def best(parameters: Sequence[float], scores: Sequence[float]) -> float:
 def crossing(
     parameters: Sequence[float], losses: Sequence[float], risks: Sequence[float]
 ) -> tuple[float, float] | None:
-    """The first two neighbouring parameters between which the loss falls below the risk; None when it never does.
+    """Return the first two neighbouring parameters between which the loss falls below the risk, or None.
 
     >>> crossing([5, 6, 7], [21.8, 18.4, 16.2], [17.0, 17.1, 18.8])
     (6, 7)
@@ -269,7 +269,7 @@ def crossing(
 
 
 def reaching(parameters: Sequence[float], values: Sequence[float], wanted: float) -> float | None:
-    """The first parameter whose value is at or below the wanted level; None when there is none.
+    """Return the first parameter whose value is at or below the wanted level; None when there is none.
 
     >>> reaching([2, 3, 4], [44.7, 32.6, 26.7], 33.0)
     3

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Point:
-    """What was measured at one setting, in percent: means over the starts, and the spread of the loss."""
+    """Measures of one setting, in percent: means over the starts, and the spread of the loss."""
 
     pil: float
     dr: float
@@ -40,7 +40,7 @@ class Point:
         return (self.pil + self.dr) / 2
 
     def data(self) -> dict[str, float | None]:
-        """The point as plain data."""
+        """Return the point as plain data."""
         return {**vars(self), "score": self.score}
 
     def readings(self) -> list[tuple[float, float]]:
@@ -93,7 +93,7 @@ def measured_alone(x: Floats, values: Floats) -> Point:
 
 
 def mean(points: Sequence[Point]) -> Point:
-    """The mean over several starts, and the spread of the loss."""
+    """Return the mean over several starts, and the spread of the loss."""
 
     def of(name: str) -> Any:
         values = [getattr(p, name) for p in points]

@@ -1,4 +1,4 @@
-"""The sections of the page: conclusions, readings, each table beside the printed one with its charts."""
+"""Sections of the page: conclusions, readings, each table with the printed one and its charts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ READINGS = (
 
 
 def choice_section(default: list[Statement], nearest: list[Statement]) -> Section:
-    """How many printed numbers come out at the default reading and at the reading nearest to print."""
+    """Return the section with the matches at the default reading and at the reading nearest to print."""
     story = (
         "The source does not tell the readings below. The default reading is fixed for all tables; the nearest is "
         "chosen number by number after seeing the print (all columns or each alone, intervals of ranks or relative, "
@@ -59,7 +59,7 @@ def reading_section() -> Section:
 
 
 def identities_section(kept: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Section:
-    """What IPSO keeps, measured."""
+    """Return the section on the statistics that IPSO preserves."""
     rows = [
         (setup, f"IPSO-{variant}", errors["regression"], errors["residual covariance"])
         for setup, variants in kept.items()
@@ -74,7 +74,7 @@ def identities_section(kept: Mapping[str, Mapping[str, Mapping[str, float]]]) ->
 
 
 def sweep_section(setup: Setup, points: Mapping[str, Point], printed: Mapping[str, Row], number: str) -> Section:
-    """Loss and risk for each c beside the printed ones."""
+    """Return the section with computed and printed loss and risk for each c."""
     rows = []
     for name, point in points.items():
         theirs = printed.get(name)
@@ -113,7 +113,7 @@ def sweep_section(setup: Setup, points: Mapping[str, Point], printed: Mapping[st
 
 
 def variation_section(points: Mapping[str, Point]) -> Section:
-    """What the source names as future work, and a choice of the regression that does not look at y."""
+    """Return the section on the future work of the source, and a choice of the regression without y."""
     rows = [(name, p.pil, p.dr, p.dr_relative, p.score) for name, p in points.items()]
     text = (
         "S1 with local models that bend (radial basis functions), with the regression drawn from the independent "
@@ -172,7 +172,7 @@ def _cuts(points: Mapping[tuple[int, int], Point], printed: Mapping[tuple[int, i
 def example_section(
     points: Mapping[int, Point], pictures: Mapping[int, Drawing], printed: Mapping[str, Row]
 ) -> Section:
-    """The two-dimensional example."""
+    """Return the two-dimensional example."""
     rows: list[tuple[Any, ...]] = []
     for c, p in points.items():
         theirs = printed.get(str(c))

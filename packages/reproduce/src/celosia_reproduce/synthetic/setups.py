@@ -45,7 +45,7 @@ class Row:
 
 
 def printed(table: int) -> dict[str, Row]:
-    """The lines of table 5, 6 or 7 by method or number of regressions.
+    """Return the lines of table 5, 6 or 7 by method or number of regressions.
 
     >>> printed(6)["2"].pil, printed(7)["IPSO-C"].dr
     (44.677, 11.022)
@@ -62,7 +62,7 @@ def printed(table: int) -> dict[str, Row]:
 
 
 def printed_s3() -> dict[tuple[int, int], Row]:
-    """The lines of table 8 by (c, N)."""
+    """Return the lines of table 8 by (c, N)."""
     return {
         (int(line["c"]), int(line["n_independent"])): Row(float(line["PIL"]), float(line["DR"]), float(line["score"]))
         for line in _lines(8)
@@ -70,7 +70,7 @@ def printed_s3() -> dict[tuple[int, int], Row]:
 
 
 def next_columns(v: int, n: int, columns: int = 13) -> list[int]:
-    """The ``n`` columns after column ``v``, going on from the first after the last (counted from 1).
+    """Return the ``n`` columns after column ``v``, going on from the first after the last (counted from 1).
 
     >>> next_columns(12, 3)
     [13, 1, 2]

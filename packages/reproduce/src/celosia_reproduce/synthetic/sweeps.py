@@ -23,7 +23,7 @@ Progress = Callable[[str, float], None]
 
 
 def census_table(x: Floats) -> Table:
-    """The census file as a table."""
+    """Return the census file as a table."""
     return table_of(x, COLUMNS)
 
 
@@ -69,7 +69,7 @@ def variations(table: Table, setup: Setup, tell: Progress, numbers: Sequence[int
 
 
 def kept_identities(table: Table, setup: Setup, seed: int) -> dict[str, dict[str, float]]:
-    """The largest relative error of the regression and of the residual covariance, by variant."""
+    """Return the largest relative error of the regression and of the residual covariance, by variant."""
     dependent, independent = setup.columns
     x, y = table.numeric(independent), table.numeric(dependent)
     errors = {}
@@ -105,7 +105,7 @@ def rotating(
 
 def _synthetic(x: Floats, model: Any, y: Floats, c: int, rng: np.random.Generator) -> tuple[Floats, State | None]:
     if c == 1:
-        return model.fitted(y)[:, 0], None
+        return model.fitted_values(y)[:, 0], None
     state = best_fit(x, y, model, c, rng)
     return state.predict(model, state.nearest())[:, 0], state
 
@@ -115,7 +115,7 @@ EQUATION = "PTOTVAL = POTHVAL + PEARNVAL"
 
 
 def constrained(table: Table, c: int = 4) -> dict[str, Any]:
-    """The sum that holds in every record, made new without and with the constraint: where it holds, loss and risk."""
+    """Synthesise records with a sum constraint, without and with enforcing it: violations, loss and risk."""
     independent = [name for name in COLUMNS if name not in SUM]
     method: dict[str, Any] = {"use": "fcrm", "c": c, "dependent": list(SUM), "independent": independent}
     measures = {}
@@ -139,7 +139,7 @@ class Drawing:
 
 
 def example(numbers: Sequence[int], starts: int, drawn: Sequence[int]) -> tuple[dict[int, Point], dict[int, Drawing]]:
-    """The two-dimensional example on a stand-in, whose points are not given: five groups of points, c regressions."""
+    """Run the two-dimensional example on five generated groups of points, with c regressions."""
     x, y = five_groups(np.random.default_rng(2009))
     model = design(x)
     points, pictures = {}, {}

@@ -38,7 +38,7 @@ def statements(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
 
 
 def read(frame: pl.DataFrame, quasi: list[str], *numbers: str) -> Table:
-    """A printed table with the columns that hold numbers."""
+    """Return a printed table with the columns that hold numbers."""
     import polars as pl
 
     frame = frame.with_columns(pl.col(name).cast(pl.Float64) for name in numbers)
@@ -182,7 +182,7 @@ def linkage(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
 
 
 def numbers_of(frame: pl.DataFrame, letters: str) -> dict[str, Table]:
-    """The files of a printed table: columns x1, x2 are one file, y1, y2 another; all get columns V1, V2."""
+    """Return the files of a printed table: columns x1, x2 are one file, y1, y2 another; all get columns V1, V2."""
     import polars as pl
 
     def file_of(letter: str) -> Table:

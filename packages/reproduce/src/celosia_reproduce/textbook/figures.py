@@ -29,7 +29,7 @@ WIDTH, HEIGHT, EDGE = 480, 280, 54
 
 @dataclass(frozen=True)
 class _Axes:
-    """Where a number lies in a picture."""
+    """Coordinates of numbers in a picture."""
 
     low: float
     high: float
@@ -43,7 +43,7 @@ class _Axes:
         return HEIGHT - EDGE - (value - self.least) / (self.most - self.least) * (HEIGHT - 2 * EDGE)
 
     def framed(self, marks: str, title: str, across: str, up: str) -> str:
-        """The picture with its frame, names and ends of the axes."""
+        """Return the picture with its frame, and the names and ends of the axes."""
         texts = [
             (WIDTH / 2, HEIGHT - 6, across, "middle"),
             (EDGE, HEIGHT - EDGE + 16, f"{self.low:g}", "middle"),
@@ -139,7 +139,7 @@ def steps(tables: Mapping[str, pl.DataFrame]) -> Section:
 
 
 def _brackets(x: NDArray[np.float64], k: int) -> str:
-    """Records from left to right; each step of MDAV is a bracket over the records that it takes."""
+    """Draw the records from left to right, and each step of MDAV as a bracket over its records."""
     from celosia.kernels.neighbours.mdav import mdav
 
     group = mdav(np.ascontiguousarray(x, np.float64), k)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.loss import AbsoluteError, RelativeError, SquaredError
 from celosia_reproduce.statements import Statement, consistent, derived, printed
@@ -31,7 +32,7 @@ def divergence(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     where, files = "Table 11", numbers_of(tables["table11"], "xyz")
     x, y, z = (table.polars().to_numpy() for table in files.values())
 
-    def mean(a: Any, b: Any) -> float:
+    def mean(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
         return float(((a + b) / 2).mean())
 
     return [
