@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from celosia.kernels.grouping.crossing import Groups, Rows, crossing
+from celosia.kernels.grouping.intersect import Groups, Rows, intersect_releases
 from celosia.kernels.grouping.row_groups import group_rows
 from celosia.kernels.search.anatomy import bucketise, deal
 from celosia.kernels.search.match import match_across
@@ -100,7 +100,9 @@ def test_whom_several_releases_leave(releases, seed):
     lists = [sorted(rng.choice(cells, size=int(rng.integers(1, cells + 1)), replace=False).tolist()) for _ in range(2)]
     begin = np.concatenate([[0], np.cumsum([len(some) for some in lists])]).astype(np.int64)
     groups = Groups(begin, np.concatenate(lists).astype(np.int64), release, row_begin)
-    left, alone, single, single_alone = crossing(groups, Rows(mark, person, values), releases, 3, 3 * releases)
+    left, alone, single, single_alone = intersect_releases(
+        groups, Rows(mark, person, values), releases, 3, 3 * releases
+    )
     for g, some in enumerate(lists):
         inside = [row for row in range(n) if cell_of[row] in some]
         of = {r: [row for row in inside if release[cell_of[row]] == r] for r in {release[c] for c in some}}

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.kernels.grouping.row_groups import group_rows
-from celosia.kernels.search.gathering import gather
+from celosia.kernels.search.gather import gather
 from celosia.kernels.search.local_suppression import cover
 from celosia.search.cells.blank_places import Places
 

@@ -39,7 +39,7 @@ class _Additive(Mechanism):
 
     def coverage(self, t: float) -> float:
         """Return the probability that a number is off by at most ``t``, before a query is asked."""
-        return self.noise().within(t)
+        return self.noise().probability_within(t)
 
     def half_width(self, level: float = 0.95) -> float:
         """Return the error that is not exceeded with probability ``level``."""

@@ -95,10 +95,10 @@ class Materialised:
         """The rows that are left: which combination each has, its id, and the columns that no number tells."""
         import polars as pl
 
-        from celosia.kernels.grouping.locating import locate, starting
+        from celosia.kernels.grouping.locate import locate, range_starts
 
         first = 0
-        starts, shift = starting(self.keys)
+        starts, shift = range_starts(self.keys)
         for batch in self._rows():
             place = locate(self.keys, starts, shift, batch[KEY].to_numpy())
             ids = np.arange(first, first + len(batch))

@@ -99,10 +99,10 @@ def test_zcdp_of_opendp_agrees():
 
 def test_advanced_composition_by_hand():
     # 0.1 sqrt(2 * 100 * ln 1e5) + 100 * 0.1 * (e^0.1 - 1) = 4.7985 + 1.0517
-    epsilon, delta = composition.advanced(0.1, 0.0, 100, 1e-5)
+    epsilon, delta = composition.advanced_composition(0.1, 0.0, 100, 1e-5)
     assert epsilon == pytest.approx(4.7985 + 1.0517, abs=1e-3)
     assert delta == 1e-5
-    assert composition.advanced(0.1, 0.0, 2, 1e-5) == (0.2, 0.0)  # plain addition wins for two
+    assert composition.advanced_composition(0.1, 0.0, 2, 1e-5) == (0.2, 0.0)  # plain addition wins for two
 
 
 def test_posterior_reading_of_epsilon():

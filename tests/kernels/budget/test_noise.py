@@ -21,7 +21,7 @@ def fits(draws: np.ndarray, stated: n.Noise) -> bool:
     error = np.abs(draws)
     standard = math.sqrt(max(stated.variance - stated.mean_absolute**2, 1e-12) / len(draws))
     share = np.mean(error <= stated.half_width(0.9))
-    exact = stated.within(stated.half_width(0.9))
+    exact = stated.probability_within(stated.half_width(0.9))
     return bool(
         abs(error.mean() - stated.mean_absolute)
         < 5 * standard + 0.002 * stated.mean_absolute * (not isinstance(stated, n.LaplaceNoise))
@@ -63,7 +63,7 @@ def test_distribution_functions_against_plain_summation(stated):
     assert (weights * z**2).sum() == pytest.approx(stated.variance, rel=0.02)
     assert (weights * np.abs(z)).sum() == pytest.approx(stated.mean_absolute, rel=0.03)
     for t in (0, 1, 2.5, 7):
-        assert weights[np.abs(z) <= t].sum() == pytest.approx(stated.within(t), abs=2e-4)
+        assert weights[np.abs(z) <= t].sum() == pytest.approx(stated.probability_within(t), abs=2e-4)
     for level in (0.5, 0.9, 0.95, 0.999):
         t = stated.half_width(level)
         assert weights[np.abs(z) <= t].sum() >= level - 2e-4
@@ -78,9 +78,9 @@ def test_distribution_functions_on_the_reals_against_plain_summation(stated):
     weights /= weights.sum()
     assert (weights * z**2).sum() == pytest.approx(stated.variance, rel=1e-4)
     assert (weights * np.abs(z)).sum() == pytest.approx(stated.mean_absolute, rel=1e-4)
-    assert stated.within(-0.1) == 0
+    assert stated.probability_within(-0.1) == 0
     for t in (0, 0.3, 1, 2.5, 7):
-        assert weights[np.abs(z) <= t].sum() == pytest.approx(stated.within(t), abs=2e-4)
+        assert weights[np.abs(z) <= t].sum() == pytest.approx(stated.probability_within(t), abs=2e-4)
     for level in (0.5, 0.9, 0.95, 0.999):
         assert weights[np.abs(z) <= stated.half_width(level)].sum() == pytest.approx(level, abs=2e-4)
 
@@ -128,8 +128,8 @@ def test_scales_of_the_sources():
     assert [n.LaplaceNoise(1 / e, discrete=False).variance for e in (0.1, 0.5, 1, 3)] == pytest.approx(
         [200, 8, 2, 2 / 9]
     )
-    assert n.LaplaceNoise(10.0, discrete=False).within(1) == pytest.approx(0.0952, abs=1e-4)  # V05
-    assert n.LaplaceNoise(1 / math.log(20), discrete=False).within(1) == pytest.approx(0.95)
+    assert n.LaplaceNoise(10.0, discrete=False).probability_within(1) == pytest.approx(0.0952, abs=1e-4)  # V05
+    assert n.LaplaceNoise(1 / math.log(20), discrete=False).probability_within(1) == pytest.approx(0.95)
 
 
 def test_analytic_gaussian_is_never_larger_than_the_classical_one():

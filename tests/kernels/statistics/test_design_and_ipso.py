@@ -62,11 +62,11 @@ def test_c_is_burridges_formula_with_cholesky_factors():
     free = model.residuals((noise - noise.mean(axis=0)) / noise.std(axis=0))
     left = model.residuals(y)
     low, own = np.linalg.cholesky(left.T @ left), np.linalg.cholesky(free.T @ free)
-    slow = model.fitted(y) + free @ np.linalg.inv(own).T @ low.T
+    slow = model.fitted_values(y) + free @ np.linalg.inv(own).T @ low.T
     made = ipso(x, y, noise, "C")
     # the factors agree up to the signs of their columns, and so does the distribution
-    assert np.allclose((made - model.fitted(y)).T @ (made - model.fitted(y)), low @ low.T)
-    assert np.allclose((slow - model.fitted(y)).T @ (slow - model.fitted(y)), low @ low.T)
+    assert np.allclose((made - model.fitted_values(y)).T @ (made - model.fitted_values(y)), low @ low.T)
+    assert np.allclose((slow - model.fitted_values(y)).T @ (slow - model.fitted_values(y)), low @ low.T)
 
 
 def test_the_noise_of_b_has_the_asked_scale():
@@ -81,7 +81,7 @@ def test_the_noise_of_b_has_the_asked_scale():
 def test_the_thesis_form_is_orthogonal_to_the_original_too():
     x, y, noise = data(8, 60, 2, 2)
     for form, small in (("thesis", True), ("burridge", False)):
-        extra = ipso(x, y, noise, "C", form=form) - design(x).fitted(y)
+        extra = ipso(x, y, noise, "C", form=form) - design(x).fitted_values(y)
         r = (extra / extra.std(axis=0)).T @ (y - y.mean(axis=0)) / y.std(axis=0) / 60
         assert bool(np.abs(r).max() < 1e-10) is small
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import celosia
-from celosia.kernels.statistics.centred import middles, spreads
+from celosia.kernels.statistics.deviation import middles, spreads
 from celosia.risk import AttributeDisclosure, Averaging, CodingBounds
 
 LEVELS = [0.1, 0.125]  # twelve times 0.1 has a mean beside 0.1, that of 0.125 is 0.125 to the last digit

@@ -48,7 +48,7 @@ def zcdp_of_approximate(epsilon: float, delta: float) -> float:
     return low
 
 
-def advanced(epsilon: float, delta: float, n: int, slack: float) -> tuple[float, float]:
+def advanced_composition(epsilon: float, delta: float, n: int, slack: float) -> tuple[float, float]:
     r"""Cost of ``n`` adaptive :math:`(\varepsilon, \delta)` releases, paying ``slack`` in delta for a smaller
     epsilon.
 
@@ -57,7 +57,7 @@ def advanced(epsilon: float, delta: float, n: int, slack: float) -> tuple[float,
 
     or plain addition when that is smaller. References: Dwork, Rothblum & Vadhan (2010).
 
-    >>> advanced(0.01, 0, 10_000, 1e-6)[0] < 100
+    >>> advanced_composition(0.01, 0, 10_000, 1e-6)[0] < 100
     True
     """
     _check_delta(slack)

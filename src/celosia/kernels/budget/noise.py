@@ -11,9 +11,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from celosia.errors import DataError, MissingExtra, ParameterError
+
+if TYPE_CHECKING:
+    from opendp.mod import Measurement
 
 LARGEST_INTEGER = 2**62
 
@@ -65,11 +68,11 @@ class LaplaceNoise(_Noise):
             return self.scale
         return 2 * math.exp(-1 / self.scale) / -math.expm1(-2 / self.scale)
 
-    def within(self, t: float) -> float:
+    def probability_within(self, t: float) -> float:
         r"""Return the probability that the error is at most ``t``: :math:`1 - e^{-t/b}`, or :math:`1 - 2p^{\lfloor t
         \rfloor + 1}/(1+p)`.
 
-        >>> round(LaplaceNoise(10.0, discrete=False).within(1), 3)
+        >>> round(LaplaceNoise(10.0, discrete=False).probability_within(1), 3)
         0.095
         """
         if t < 0:
@@ -80,13 +83,13 @@ class LaplaceNoise(_Noise):
         return 1 - 2 * math.exp(-(math.floor(t) + 1) / self.scale) / (1 + p)
 
     def half_width(self, level: float) -> float:
-        """Return the smallest ``t`` with ``within(t) >= level``."""
+        """Return the smallest ``t`` with ``probability_within(t) >= level``."""
         check_level(level)
         if not self.discrete:
             return -self.scale * math.log1p(-level)
         p = math.exp(-1 / self.scale)
         t = max(0, math.ceil(-self.scale * math.log((1 - level) * (1 + p) / 2) - 1 - 1e-12))
-        return t if self.within(t) >= level else t + 1
+        return t if self.probability_within(t) >= level else t + 1
 
     def spent(self, sensitivity: float) -> float:
         """Epsilon of adding this noise to answers of that sensitivity, by OpenDP's own map (rounded up)."""
@@ -116,7 +119,7 @@ class GaussianNoise(_Noise):
         r"""Expected absolute error :math:`\sigma\sqrt{2/\pi}`."""
         return self.scale * math.sqrt(2 / math.pi)
 
-    def within(self, t: float) -> float:
+    def probability_within(self, t: float) -> float:
         r"""Return the probability that the error is at most ``t``: :math:`2\Phi(t/\sigma) - 1`."""
         if t < 0:
             return 0.0
@@ -126,7 +129,7 @@ class GaussianNoise(_Noise):
         return math.erf((math.floor(t) + half if self.discrete else t) / (self.scale * math.sqrt(2)))
 
     def half_width(self, level: float) -> float:
-        """Return the smallest ``t`` with ``within(t) >= level``."""
+        """Return the smallest ``t`` with ``probability_within(t) >= level``."""
         check_level(level)
         from scipy.special import ndtri
 
@@ -134,7 +137,7 @@ class GaussianNoise(_Noise):
         if not self.discrete:
             return t
         t = max(0, math.floor(t) - 1)
-        while self.within(t) < level:
+        while self.probability_within(t) < level:
             t += 1
         return t
 
@@ -222,7 +225,7 @@ def _draw(shape: str, scale: float, discrete: bool, values: Sequence[float]) -> 
     return list(_measurement(shape, scale, False)([float(v) for v in values])) if len(values) else []
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: float) -> bool:
     try:
         return math.isfinite(value)
     except (TypeError, OverflowError):  # a whole number beyond all floats is refused as too large
@@ -234,7 +237,7 @@ def _distance(sensitivity: float, discrete: bool) -> float:
 
 
 @lru_cache(maxsize=512)
-def _measurement(shape: str, scale: float, discrete: bool) -> Any:
+def _measurement(shape: str, scale: float, discrete: bool) -> Measurement:
     dp, m = _opendp()
     # plain `int` would mean 32 bits there
     atom = dp.atom_domain(T="i64") if discrete else dp.atom_domain(T="f64", nan=False)
@@ -245,14 +248,14 @@ def _measurement(shape: str, scale: float, discrete: bool) -> Any:
 
 
 @lru_cache(maxsize=128)
-def _selection(scale: float) -> Any:
+def _selection(scale: float) -> Measurement:
     dp, m = _opendp()
     domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
     return m.make_noisy_max(domain, dp.linf_distance(T=float), dp.max_divergence(), scale=scale)
 
 
 @lru_cache(maxsize=128)
-def _response(probability: float) -> Any:
+def _response(probability: float) -> Measurement:
     _, m = _opendp()
     return m.make_randomized_response_bool(probability)
 

@@ -6,7 +6,7 @@ References: Zadeh (1983); Ralescu (1995), Cardinality, quantifiers, and the aggr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.errors import ParameterError
 from celosia.kernels.fuzzy.sets import TOLERANCE
 
+Numbers: TypeAlias = NDArray[np.float64] | np.float64
+"""One number for one set, an array for several."""
+Counts: TypeAlias = NDArray[np.int64] | np.int64
+"""One whole number for one set, an array for several."""
 
-def sigma_count(mu: ArrayLike) -> Any:
+
+def sigma_count(mu: ArrayLike) -> Numbers:
     r"""Return the sum of the degrees.
 
     .. math:: |A|_\sigma = \sum_x \mu_A(x)
@@ -25,7 +30,8 @@ def sigma_count(mu: ArrayLike) -> Any:
     >>> round(float(sigma_count([0.7, 0.6, 0.3, 0])), 12)
     1.6
     """
-    return _degrees(mu).sum(axis=0)
+    total: Numbers = _degrees(mu).sum(axis=0)
+    return total
 
 
 def fuzzy_count(mu: ArrayLike) -> NDArray[np.float64]:
@@ -57,7 +63,7 @@ def possibilities(mu: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(np.maximum.accumulate(fuzzy_count(mu)[::-1], axis=0)[::-1])
 
 
-def at_least(mu: ArrayLike, k: ArrayLike) -> Any:
+def at_least(mu: ArrayLike, k: ArrayLike) -> Numbers:
     r"""Possibility that the set has at least ``k`` elements; 0 for k above the number of elements.
 
     >>> round(float(at_least([0.7, 0.6, 0.3, 0], 3)), 12)
@@ -68,10 +74,11 @@ def at_least(mu: ArrayLike, k: ArrayLike) -> Any:
         raise ParameterError(f"at_least: k must be at least 0, got {k.min()}.")
     curve = possibilities(mu)
     padded = np.concatenate([curve, np.zeros((1, *curve.shape[1:]))])
-    return padded[np.minimum(k, curve.shape[0])]
+    possibility: Numbers = padded[np.minimum(k, curve.shape[0])]
+    return possibility
 
 
-def count(mu: ArrayLike, tolerance: float = TOLERANCE) -> Any:
+def count(mu: ArrayLike, tolerance: float = TOLERANCE) -> Counts:
     r"""Return the whole number that is the most possible size of the set.
 
     .. math:: |A|_{nf} = \#\{x: \mu(x) > \tfrac12\} + [\,\exists x: \mu(x) = \tfrac12\,]
@@ -83,7 +90,8 @@ def count(mu: ArrayLike, tolerance: float = TOLERANCE) -> Any:
     (2, 1)
     """
     mu = _degrees(mu)
-    return (mu > 0.5 + tolerance).sum(axis=0) + (np.abs(mu - 0.5) <= tolerance).any(axis=0)
+    number: Counts = (mu > 0.5 + tolerance).sum(axis=0) + (np.abs(mu - 0.5) <= tolerance).any(axis=0)
+    return number
 
 
 def _degrees(mu: ArrayLike) -> NDArray[np.float64]:

@@ -206,7 +206,7 @@ class FuzzyCoding(BaseModel):
             return _crisp(names, labels, cells, missing, np.arange(self.cells)[:, None], {"breaks": points.tolist()})
         scaled = scale(values)
         low, width = values.min(axis=0), np.ptp(values, axis=0)
-        parameters: dict[str, Any] = {"low": low.tolist(), "width": width.tolist()}
+        parameters: dict[str, object] = {"low": low.tolist(), "width": width.tolist()}
         if self.coding == "k-means":
             labels = k_means(scaled, self.cells, seed, starts=self.starts)
             centres = np.stack([scaled[labels == i].mean(axis=0) for i in range(self.cells)])
@@ -247,7 +247,7 @@ def known_degrees(parameters: Mapping[str, Any], x: Floats) -> Floats:
     return cluster_memberships(scaled, centres, parameters["m"], metrics)
 
 
-def facts(partition: Partition) -> dict[str, Any]:
+def facts(partition: Partition) -> dict[str, object]:
     """Return what may be published about a partition: its number of cells and the shape of its degrees."""
     mu = partition.memberships
     top = mu.max(axis=1, initial=0)

@@ -239,7 +239,7 @@ class Members(FuzzySet):
     def __init__(self, values: Iterable[object]) -> None:
         object.__setattr__(self, "values", frozenset(str(v) for v in values))
 
-    def __call__(self, x: Any) -> Degrees:
+    def __call__(self, x: ArrayLike) -> Degrees:
         """Return the degrees, 0 or 1, of the values ``x``."""
         values = np.asarray(x)
         if values.dtype.kind == "f":

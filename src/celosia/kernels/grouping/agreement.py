@@ -10,12 +10,12 @@ import numba
 import numpy as np
 
 from celosia.kernels.arrays import Floats, Ints, Small
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 SAME = 1e-9  # scores nearer than this to each other are one score
 
 
-@compiled()
+@jit()
 def _agree(orders: Small, starts: Ints, stops: Ints, i: int, pattern: Small, touched: Small) -> int:
     """Build the pattern of record i over the other file; list the records that agree anywhere and count them."""
     n_touched = 0
@@ -30,7 +30,7 @@ def _agree(orders: Small, starts: Ints, stops: Ints, i: int, pattern: Small, tou
     return n_touched
 
 
-@compiled(parallel=True)
+@jit(parallel=True)
 def count_patterns(orders: Small, starts: Ints, stops: Ints, blocks: int) -> Ints:
     """How many pairs have each agreement pattern (bit mask over the columns), one row per block of records.
 
@@ -51,7 +51,7 @@ def count_patterns(orders: Small, starts: Ints, stops: Ints, blocks: int) -> Int
     return counts
 
 
-@compiled(parallel=True)
+@jit(parallel=True)
 def best_patterns(orders: Small, starts: Ints, stops: Ints, score: Floats, blocks: int) -> tuple[Ints, Floats, Ints]:
     """For each record: the first best-scoring other record, its score, and how many tie."""
     m = orders.shape[1]

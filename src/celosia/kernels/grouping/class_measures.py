@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -16,7 +16,7 @@ Small = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
-@compiled()
+@jit()
 def split_by_size(size: Ints, least: int) -> tuple[int, int]:
     """Return the number of classes with so many records, and the number of records in the others."""
     several = 0
@@ -28,7 +28,7 @@ def split_by_size(size: Ints, least: int) -> tuple[int, int]:
     return several, rest
 
 
-@compiled()
+@jit()
 def minorities(start: Ints, count: Ints, size: Ints, kept: Flags, certain: Flags) -> tuple[int, int, int, int]:
     """Return the records without the most frequent value of their class, in kept and in all classes.
 
@@ -50,7 +50,7 @@ def minorities(start: Ints, count: Ints, size: Ints, kept: Flags, certain: Flags
     return inside, whole, lost, sure
 
 
-@compiled()
+@jit()
 def cell_products(codes: Small, start: Ints, values: Floats) -> Floats:
     """Return for each class the product of the numbers of its cells."""
     m, n = codes.shape
@@ -61,7 +61,7 @@ def cell_products(codes: Small, start: Ints, values: Floats) -> Floats:
     return out
 
 
-@compiled()
+@jit()
 def _two_sum(a: float, b: float) -> tuple[float, float]:
     """Return the rounded sum and what was rounded off (Knuth, 4.2.2)."""
     total = a + b
@@ -69,7 +69,7 @@ def _two_sum(a: float, b: float) -> tuple[float, float]:
     return total, (a - (total - part)) + (b - part)
 
 
-@compiled()
+@jit()
 def spread_bits(
     cells: tuple[Small, Ints, Floats],
     size: Ints,

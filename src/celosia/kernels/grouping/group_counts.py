@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 
-@compiled()
+@jit()
 def value_counts(
     begin: NDArray[np.int64], records: NDArray[np.int64], code: NDArray[np.int32], width: int, person: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
@@ -56,7 +56,7 @@ def value_counts(
     return start, value[:used].copy(), count[:used].copy()
 
 
-@compiled()
+@jit()
 def group_sizes(begin: NDArray[np.int64], records: NDArray[np.int64], person: NDArray[np.int32]) -> NDArray[np.int64]:
     """Count the records of each group, or its distinct persons."""
     size = np.empty(begin.size - 1, np.int64)
@@ -73,7 +73,7 @@ def group_sizes(begin: NDArray[np.int64], records: NDArray[np.int64], person: ND
     return size
 
 
-@compiled()
+@jit()
 def tally(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How often each number below ``size`` occurs, and where first (-1: nowhere).
 

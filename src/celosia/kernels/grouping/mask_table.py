@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 
-@compiled()
+@jit()
 def rows_inside(
     mask: int, lowest: int, key: NDArray[np.int64], row: NDArray[np.int64], inside: NDArray[np.int64]
 ) -> int:
@@ -25,7 +25,7 @@ def rows_inside(
     return count
 
 
-@compiled()
+@jit()
 def place_of(key: NDArray[np.int64], mask: int | np.int64) -> int:
     """Return the place of a mask in the table of places, or the free one where it belongs."""
     size = key.shape[0]
@@ -36,7 +36,7 @@ def place_of(key: NDArray[np.int64], mask: int | np.int64) -> int:
     return int(place)
 
 
-@compiled()
+@jit()
 def grow(key: NDArray[np.int64], row: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the table of places with twice the room."""
     new_key = np.full(2 * key.shape[0], -1, np.int64)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from celosia.errors import ParameterError
 from celosia.kernels.arrays import Flags, Floats, Ints, Small
-from celosia.kernels.compiled import compiled
 from celosia.kernels.grouping.row_groups import slot_of_row
+from celosia.kernels.jit import jit
 
 Reading = Literal["wildcard", "conservative", "alpha"]
 
@@ -157,15 +157,15 @@ def _masks(missing: Flags) -> tuple[Ints, Flags]:
     return mask_of.astype(np.int64).ravel(), ~missing[first]
 
 
-@compiled()
-def _received(giver: Flags, taker: Flags, share: float, empty_counts: bool) -> float:
+@jit()
+def _match_weight(giver: Flags, taker: Flags, share: float, empty_counts: bool) -> float:
     """Return the part of a pattern that a compatible one receives, by the observed columns of the two."""
     if not empty_counts and taker.all() and not giver.any():
         return 0.0  # sdcMicro: nothing observed adds nothing to complete patterns
     return 1.0 if giver.all() else share
 
 
-@compiled()
+@jit()
 def _match_masks(
     codes: Small, counts: Floats, start: Ints, observed: Flags, share: float, empty_counts: bool
 ) -> Floats:
@@ -193,8 +193,8 @@ def _match_masks(
             s, t = a, b
             if start[a + 1] - start[a] > start[b + 1] - start[b]:
                 s, t = b, a
-            to_s = _received(observed[t], observed[s], share, empty_counts)
-            to_t = _received(observed[s], observed[t], share, empty_counts)
+            to_s = _match_weight(observed[t], observed[s], share, empty_counts)
+            to_t = _match_weight(observed[s], observed[t], share, empty_counts)
             if to_s == 0.0 and to_t == 0.0:
                 continue
             n_both = 0
@@ -226,7 +226,7 @@ def _match_masks(
     return result
 
 
-@compiled()
+@jit()
 def _match_persons(
     codes: Small,
     start: Ints,
@@ -268,7 +268,7 @@ def _match_persons(
                 if observed[s, j] and observed[t, j]:
                     both[t, n_both[t]] = j
                     n_both[t] += 1
-            if t == s or _received(observed[t], observed[s], share, empty_counts) == 0.0:
+            if t == s or _match_weight(observed[t], observed[s], share, empty_counts) == 0.0:
                 continue
             marks, heads = stamp[begin[t] : begin[t] + room[t]], head[begin[t] : begin[t] + room[t]]
             for i in range(start[t], start[t + 1]):
@@ -277,7 +277,7 @@ def _match_persons(
         for q in range(start[s], start[s + 1]):
             n_touched = 0
             for t in range(n_masks):
-                part = 1.0 if t == s else _received(observed[t], observed[s], share, empty_counts)
+                part = 1.0 if t == s else _match_weight(observed[t], observed[s], share, empty_counts)
                 if part == 0.0:
                     continue
                 i = q
@@ -305,7 +305,7 @@ def _match_persons(
     return result
 
 
-@compiled()
+@jit()
 def _chain(codes: Small, i: int, both: Ints, stamp: Ints, head: Ints, following: Ints, turn: int) -> None:
     """Put pattern i into its slot, behind the one that is there."""
     at = slot_of_row(codes, i, both, stamp, head, turn, stamp.shape[0])

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Floats = npt.NDArray[np.float64]
 
@@ -15,7 +15,7 @@ EDGE = 1e-9  # no probability comes nearer to 0 or 1
 RARE = 1e-12  # the same for the share of matches
 
 
-@compiled()
+@jit()
 def two_kinds(
     bits: Floats, counts: Floats, m: Floats, u: Floats, share: float, limit: int, tolerance: float
 ) -> tuple[Floats, Floats, float, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from celosia.kernels.arrays import Ints, Small
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 
 class Workspace(NamedTuple):
@@ -20,7 +20,7 @@ class Workspace(NamedTuple):
     touched: Ints
 
 
-@compiled()
+@jit()
 def refine(
     values: Small, rows: Small, start: Small, classes: int, target: Small, target_start: Small, workspace: Workspace
 ) -> tuple[int, int]:
@@ -78,7 +78,7 @@ def refine(
     return out, n_single
 
 
-@compiled()
+@jit()
 def _hold(values: Small, rows: Small, first: int, last: int, owner: Ints, holder: Ints, touched: Ints) -> None:
     """For each value of a class the person who alone has it, -1 where several have."""
     for v in touched:
@@ -90,7 +90,7 @@ def _hold(values: Small, rows: Small, first: int, last: int, owner: Ints, holder
             holder[v] = own if holder[v] in (-2, own) else -1
 
 
-@compiled()
+@jit()
 def _any(number: Small, rows: Small, begin: int, end: int) -> bool:
     """Whether a class holds a candidate."""
     for k in range(begin, end):  # noqa: SIM110 - compiled code has no generator

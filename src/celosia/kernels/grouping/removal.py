@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
-@compiled()
+@jit()
 def removed_for_distance(start: Ints, value: Small, count: Ints, baseline: Floats, t: float) -> Ints:
     r"""Return for each class the least number of records whose leaving can bring ½ Σ|p − q| down to ``t``.
 
@@ -43,7 +43,7 @@ def removed_for_distance(start: Ints, value: Small, count: Ints, baseline: Float
     return out
 
 
-@compiled()
+@jit()
 def removed_for_caps(start: Ints, value: Small, count: Ints, cap: Floats) -> Ints:
     r"""Return for each class the least number of records whose leaving can bring every share down to its cap.
 

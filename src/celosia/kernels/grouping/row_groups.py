@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from celosia.kernels.arrays import Ints, Small
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 
-@compiled()
+@jit()
 def group_rows(codes: Small, columns: Ints) -> tuple[Ints, int]:
-    """Number the distinct rows on the given columns, in the order in which they first occur; and how many
-    there are.
+    """Assign rows to groups of equal rows on the given columns, by first occurrence; also return their number.
 
     >>> group_rows(np.array([[0, 7], [1, 7], [0, 8]], np.int32), np.array([0]))
     (array([0, 1, 0]), 2)
@@ -36,7 +35,7 @@ def group_rows(codes: Small, columns: Ints) -> tuple[Ints, int]:
     return ids, groups
 
 
-@compiled()
+@jit()
 def slot_of_row(codes: Small, i: int, columns: Ints, stamp: Ints, head: Ints, turn: int, room: int) -> int:
     """Slot of row i on the given columns: the one that holds it, or the free one where it belongs.
 

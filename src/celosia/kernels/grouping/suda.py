@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from celosia.errors import ParameterError
 from celosia.kernels.arrays import Floats, Ints, Small
-from celosia.kernels.compiled import compiled
 from celosia.kernels.grouping.mask_table import grow, place_of, rows_inside
 from celosia.kernels.grouping.refine import Workspace, refine
+from celosia.kernels.jit import jit
 
 LARGEST_M = 62  # column sets are bit masks in one signed 64-bit number
 MOST_STEPS = 3_000_000_000  # rows refined, about a minute of CPU
@@ -179,7 +179,7 @@ def _restore_columns(mask: Ints, order: NDArray[np.intp]) -> Ints:
     return result
 
 
-@compiled()
+@jit()
 def _search(
     columns: Small,
     owner: Ints,
@@ -280,7 +280,7 @@ def _search(
     return score, parts, sets, smallest, pairs[:n_pairs].copy(), steps, COMPLETE
 
 
-@compiled()
+@jit()
 def _keep_minimal(single: Ints, n_single: int, alone: NDArray[np.uint64], inside: Ints, n_inside: int, row: int) -> int:
     """Note who is alone on a set, and move to the front those who are on none of the sets inside it."""
     kept = 0
@@ -300,7 +300,7 @@ def _keep_minimal(single: Ints, n_single: int, alone: NDArray[np.uint64], inside
     return kept
 
 
-@compiled()
+@jit()
 def _double(values: NDArray[Any]) -> NDArray[Any]:
     """Return the rows with zeros appended for as many again."""
     larger = np.zeros((2 * values.shape[0], values.shape[1]), values.dtype)

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 from celosia.kernels.neighbours.mdav import mdav
 from celosia.kernels.neighbours.regroup import group_sums, renumber, settle
 
@@ -18,14 +18,14 @@ POOL = 20  # one group in so many is grouped anew; on log-normal data a twentiet
 EXACT = 10_000  # up to here MDAV on the whole costs no more than blocks
 
 
-@compiled()
+@jit()
 def _swap(rows: Floats, ids: Ints, i: int, j: int) -> None:
     for a in range(rows.shape[1]):
         rows[i, a], rows[j, a] = rows[j, a], rows[i, a]
     ids[i], ids[j] = ids[j], ids[i]
 
 
-@compiled()
+@jit()
 def _select(rows: Floats, ids: Ints, left: int, right: int, middle: int, axis: int) -> None:
     """Quickselect that moves whole rows: what comes before ``middle`` is not larger along ``axis``."""
     while right > left:
@@ -49,7 +49,7 @@ def _select(rows: Floats, ids: Ints, left: int, right: int, middle: int, axis: i
             return
 
 
-@compiled()
+@jit()
 def _cut(rows: Floats, ids: Ints, first: int, last: int, k: int) -> int:
     """Part rows first … last - 1 at the middle of their widest side; the place of the cut."""
     widest = 0
@@ -78,7 +78,7 @@ def _cut(rows: Floats, ids: Ints, first: int, last: int, k: int) -> int:
     return middle
 
 
-@compiled()
+@jit()
 def _blocks(rows: Floats, ids: Ints, k: int, largest: int) -> Ints:
     """Cut until no block has more than ``largest`` rows; the starts of the blocks, and the end."""
     n = rows.shape[0]
@@ -102,7 +102,7 @@ def _blocks(rows: Floats, ids: Ints, k: int, largest: int) -> Ints:
     return starts[: count + 1]
 
 
-@compiled(parallel=True)
+@jit(parallel=True)
 def _inside(rows: Floats, ids: Ints, starts: Ints, k: int, group: Ints) -> None:
     """Run MDAV and the descent in every block; block sizes but the last are multiples of k."""
     for b in numba.prange(starts.size - 1):
@@ -113,7 +113,7 @@ def _inside(rows: Floats, ids: Ints, starts: Ints, k: int, group: Ints) -> None:
             group[ids[starts[b] + i]] = offset + label[i]
 
 
-@compiled()
+@jit()
 def _errors(points: Floats, group: Ints, groups: int) -> Floats:
     """Within-group sum of squares of each group."""
     n, d = points.shape
@@ -143,7 +143,7 @@ def _pool_worst(points: Floats, group: Ints, k: int, size: int) -> Ints:
 
 
 def in_blocks(points: Floats, k: int, size: int = 600) -> Ints:
-    r"""Number groups of ``k`` to ``2k - 1`` near records in near-linear time.
+    r"""Assign records to groups of ``k`` to ``2k - 1`` near records in near-linear time.
 
     Cuts at the mean of the axis of largest variance give blocks of at most ``size`` records (and at least 64k); MDAV
     and a local search group inside each block. Groups never cross a cut, which hurts where records are sparse: so the

@@ -17,13 +17,13 @@ from __future__ import annotations
 import numpy as np
 
 from celosia.kernels.arrays import Floats
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 BLOCK = 256  # records per block: c + p rows of 2 kB stay in the first-level cache
 TINY = 1e-300
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def _degrees(d: Floats, size: int, m: float, u: Floats) -> None:
     """Fill ``u`` (c × block) with the degrees that belong to the squared distances ``d`` (c × block)."""
     c = d.shape[0]
@@ -52,7 +52,7 @@ def _degrees(d: Floats, size: int, m: float, u: Floats) -> None:
             u[i, b] *= total[b]
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def _raise(u: Floats, size: int, m: float) -> None:
     """Raise the degrees to the power ``m`` in place."""
     for i in range(u.shape[0]):
@@ -64,7 +64,7 @@ def _raise(u: Floats, size: int, m: float) -> None:
                 u[i, b] = u[i, b] ** m
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def _turn(x: Floats, start: int, size: int, block: Floats) -> None:
     """Copy records ``start`` … of ``x`` to ``block`` (p × block), one row per column."""
     for b in range(size):
@@ -72,7 +72,7 @@ def _turn(x: Floats, start: int, size: int, block: Floats) -> None:
             block[j, b] = x[start + b, j]
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def _turn_back(block: Floats, start: int, size: int, x: Floats) -> None:
     """Copy ``block``, one row per column, to records ``start`` … of ``x``."""
     for b in range(size):
@@ -80,7 +80,7 @@ def _turn_back(block: Floats, start: int, size: int, x: Floats) -> None:
             x[start + b, j] = block[j, b]
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def _distances(block: Floats, size: int, v: Floats, d: Floats) -> None:
     """Fill ``d`` with the squared Euclidean distances to the centres ``v`` (c × p)."""
     for i in range(v.shape[0]):
@@ -93,7 +93,7 @@ def _distances(block: Floats, size: int, v: Floats, d: Floats) -> None:
                 d[i, b] += gap * gap
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def _weigh(d: Floats, size: int, m: float, w: Floats, weight: Floats) -> float:
     """Fill ``w`` with the weights at the squared distances, add them up in ``weight``, and give what they cost."""
     _degrees(d, size, m, w)
@@ -109,7 +109,7 @@ def _weigh(d: Floats, size: int, m: float, w: Floats, weight: Floats) -> float:
     return total
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def c_means_sweep(x: Floats, v: Floats, m: float) -> tuple[float, Floats]:
     """Objective at the centres ``v`` (c × p), and the next centres."""
     n, p = x.shape
@@ -136,7 +136,7 @@ def c_means_sweep(x: Floats, v: Floats, m: float) -> tuple[float, Floats]:
     return objective, following
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def c_means_degrees(x: Floats, v: Floats, m: float) -> Floats:
     """Memberships (n × c) for the centres ``v`` (c × p)."""
     n, p = x.shape
@@ -152,7 +152,7 @@ def c_means_degrees(x: Floats, v: Floats, m: float) -> Floats:
     return result
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def _metric_distances(block: Floats, size: int, v: Floats, root: Floats, gap: Floats, d: Floats) -> None:
     """Fill ``gap`` (c × p × block) with x - v_i and ``d`` with |R_i (x - v_i)|², where R_iᵀ R_i = A_i."""
     c, p = v.shape
@@ -175,7 +175,7 @@ def _metric_distances(block: Floats, size: int, v: Floats, root: Floats, gap: Fl
                 d[i, b] += part[b] * part[b]
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def metric_sweep(x: Floats, v: Floats, root: Floats, m: float) -> tuple[float, Floats, Floats]:
     """Objective at centres ``v`` (c × p) with metrics ``root`` (c × p × p), the next centres and their covariances.
 
@@ -219,7 +219,7 @@ def metric_sweep(x: Floats, v: Floats, root: Floats, m: float) -> tuple[float, F
     return objective, following, covariance
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def metric_degrees(x: Floats, v: Floats, root: Floats, m: float) -> Floats:
     """Memberships (n × c) for the centres ``v`` (c × p) with metrics ``root``."""
     n, p = x.shape

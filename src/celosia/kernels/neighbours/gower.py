@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from celosia.kernels.arrays import Floats, Ints
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 NUMBER, ORDER, LABEL, TABLE = 0, 1, 2, 3
 """Kinds of column: |a - b| over the range; rank difference over the ranks; equal or not; looked up in a table."""
@@ -29,7 +29,7 @@ class Mixed(NamedTuple):
     """The number of categories."""
 
 
-@compiled()
+@jit()
 def _distance(mixed: Mixed, i: int, other: Floats) -> float:
     """Gower's distance of a record from a row of cells, not yet divided by the sum of weights."""
     cells, kinds, weights, tables, starts, sizes = mixed
@@ -47,7 +47,7 @@ def _distance(mixed: Mixed, i: int, other: Floats) -> float:
     return total
 
 
-@compiled()
+@jit()
 def _take(mixed: Mixed, free: Ints, left: int, seed: int, k: int, label: int, group: Ints) -> int:
     """Group the k free records nearest to the seed; the free list stays ascending. How many are left."""
     near = np.full(k, math.inf)
@@ -73,7 +73,7 @@ def _take(mixed: Mixed, free: Ints, left: int, seed: int, k: int, label: int, gr
     return kept
 
 
-@compiled()
+@jit()
 def _farthest(mixed: Mixed, free: Ints, left: int, other: Floats) -> int:
     best = -1.0
     record = -1
@@ -85,7 +85,7 @@ def _farthest(mixed: Mixed, free: Ints, left: int, other: Floats) -> int:
     return record
 
 
-@compiled()
+@jit()
 def _centre(mixed: Mixed, free: Ints, left: int, centre: Floats) -> None:
     """Return the mean of numbers, median of ordered and mode of unordered categories, over the free records."""
     cells, kinds, sizes = mixed.cells, mixed.kinds, mixed.sizes
@@ -111,9 +111,9 @@ def _centre(mixed: Mixed, free: Ints, left: int, centre: Floats) -> None:
                 centre[j] = np.argmax(counts)
 
 
-@compiled()
+@jit()
 def mdav_mixed(mixed: Mixed, k: int) -> Ints:
-    r"""Number the groups that MDAV forms under Gower's distance.
+    r"""Assign records to the groups that MDAV forms under Gower's distance.
 
     .. math:: d(x, y) = \sum_j w_j d_j(x_j, y_j) / \sum_j w_j
 
@@ -145,7 +145,7 @@ def mdav_mixed(mixed: Mixed, k: int) -> Ints:
     return group
 
 
-@compiled()
+@jit()
 def edit_distances(letters: Ints, begin: Ints) -> Floats:
     """Levenshtein distances between words over the longer length, row by row.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -24,7 +24,7 @@ Tree = tuple[Any, ...]  # (points, ids, place, begin, alive, leaf, low, high), s
 LEAF = 8  # records per leaf: smaller leaves cost boxes, larger ones cost distances; 6 to 12 measure alike
 
 
-@compiled()
+@jit()
 def squared_distance(points: Floats, row: int, x: Floats) -> float:
     """Return the squared distance of one row from ``x``."""
     total = 0.0
@@ -34,7 +34,7 @@ def squared_distance(points: Floats, row: int, x: Floats) -> float:
     return total
 
 
-@compiled()
+@jit()
 def _partition(points: Floats, order: Ints, left: int, right: int, middle: int, axis: int) -> None:
     """Quickselect: after the call ``order[middle]`` is in its sorted place along ``axis``."""
     while right > left:
@@ -58,7 +58,7 @@ def _partition(points: Floats, order: Ints, left: int, right: int, middle: int, 
             return
 
 
-@compiled()
+@jit()
 def _tighten(tree: Tree, node: int) -> None:
     """Recompute the box of a leaf from its living points."""
     points, _, _, begin, alive, leaf, low, high = tree
@@ -74,7 +74,7 @@ def _tighten(tree: Tree, node: int) -> None:
         high[node, a] = largest
 
 
-@compiled()
+@jit()
 def _join(low: Floats, high: Floats, node: int) -> bool:
     """Set the box of a node to the union of its children's; return whether it changed."""
     changed = False
@@ -88,7 +88,7 @@ def _join(low: Floats, high: Floats, node: int) -> bool:
     return changed
 
 
-@compiled()
+@jit()
 def build(source: Floats, members: Ints) -> Tree:
     """Build the tree over the rows ``members`` of ``source``.
 
@@ -149,7 +149,7 @@ def build(source: Floats, members: Ints) -> Tree:
     return tree
 
 
-@compiled()
+@jit()
 def remove(tree: Tree, record: int) -> None:
     """Take a living record out: the last living point of its leaf takes its place."""
     points, ids, place, begin, alive, leaf, low, high = tree
@@ -186,7 +186,7 @@ def remove(tree: Tree, record: int) -> None:
             return
 
 
-@compiled()
+@jit()
 def _least_distance(low: Floats, high: Floats, node: int, x: Floats) -> float:
     """Return the squared distance from ``x`` to the nearest point of a box; infinite for an empty one."""
     total = 0.0
@@ -200,7 +200,7 @@ def _least_distance(low: Floats, high: Floats, node: int, x: Floats) -> float:
     return total
 
 
-@compiled()
+@jit()
 def _largest_distance(low: Floats, high: Floats, node: int, x: Floats) -> float:
     """Return the squared distance from ``x`` to the farthest point of a box; minus one for an empty one."""
     if low[node, 0] > high[node, 0]:
@@ -212,7 +212,7 @@ def _largest_distance(low: Floats, high: Floats, node: int, x: Floats) -> float:
     return total
 
 
-@compiled()
+@jit()
 def nearest(tree: Tree, x: Floats, k: int, close: Ints, squares: Floats) -> int:
     """Write the ``k`` nearest living records into ``close`` (nearest first) and return their number."""
     points, ids, _, begin, alive, leaf, low, high = tree
@@ -262,7 +262,7 @@ def nearest(tree: Tree, x: Floats, k: int, close: Ints, squares: Floats) -> int:
     return count
 
 
-@compiled()
+@jit()
 def farthest(tree: Tree, x: Floats) -> int:
     """Return the living record farthest from ``x``; -1 when none lives."""
     points, ids, _, begin, alive, leaf, low, high = tree

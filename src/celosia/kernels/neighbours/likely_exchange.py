@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 from celosia.kernels.neighbours.nearest_within import tally
 
 Ints = npt.NDArray[np.int32]
@@ -36,7 +36,7 @@ class Exchange(NamedTuple):
     mode: Wide
 
 
-@compiled()
+@jit()
 def _step_cost(low: int, high: int, other_low: int, other_high: int, reach: float, mode: int) -> float:
     """Minus the log-likelihood of the likeliest step between two values that stand for these ranks; -1 is missing."""
     if low < 0 or other_low < 0:
@@ -52,7 +52,7 @@ def _step_cost(low: int, high: int, other_low: int, other_high: int, reach: floa
     return ((likely - half) / half) ** 2 / 2
 
 
-@compiled()
+@jit()
 def _pair_cost(i: int, j: int, about: Exchange, limit: float) -> float:
     ranks, group, reach, others, other_group, mode = about
     cost = 0.0
@@ -67,7 +67,7 @@ def _pair_cost(i: int, j: int, about: Exchange, limit: float) -> float:
     return cost
 
 
-@compiled(parallel=True)
+@jit(parallel=True)
 def likeliest(about: Exchange, begin: Wide, end: Wide) -> tuple[Floats, Wide]:
     """For each record the least cost over the others from ``begin`` to ``end``, infinite when none is possible; and
     how many have it.
@@ -93,7 +93,7 @@ def likeliest(about: Exchange, begin: Wide, end: Wide) -> tuple[Floats, Wide]:
     return least, tied
 
 
-@compiled()
+@jit()
 def costs_of_pairs(first: Wide, second: Wide, about: Exchange) -> Floats:
     """Return the cost of each pair of a record and another."""
     costs = np.empty(len(first))

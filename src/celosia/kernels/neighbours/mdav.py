@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 from celosia.kernels.neighbours.kd_tree import Tree, build, farthest, nearest, remove, squared_distance
 
 Floats = npt.NDArray[np.float64]
@@ -16,7 +16,7 @@ Ints = npt.NDArray[np.int64]
 SCAN = 12  # the list is ordered anew after reading this many times its length: sorting costs about as much
 
 
-@compiled()
+@jit()
 def _take(tree: Tree, x: Floats, k: int, label: int, group: Ints, taken: Ints, squares: Floats) -> int:
     """Label the k records nearest to ``x`` and remove them from the tree."""
     count = nearest(tree, x, k, taken, squares)
@@ -26,7 +26,7 @@ def _take(tree: Tree, x: Floats, k: int, label: int, group: Ints, taken: Ints, s
     return count
 
 
-@compiled()
+@jit()
 def _add_up(points: Floats, rows: Ints, count: int, sign: float, total: Floats, error: Floats) -> None:
     """Add records to the running sum, or subtract them; ``error`` holds what rounding lost (Neumaier's sum)."""
     for i in range(count):
@@ -40,7 +40,7 @@ def _add_up(points: Floats, rows: Ints, count: int, sign: float, total: Floats, 
             total[a] = after
 
 
-@compiled()
+@jit()
 def _alive(group: Ints, left: int) -> Ints:
     """Return the record numbers that have no group yet, ascending."""
     members = np.empty(left, np.int64)
@@ -52,7 +52,7 @@ def _alive(group: Ints, left: int) -> Ints:
     return members
 
 
-@compiled()
+@jit()
 def _rank(points: Floats, members: Ints, centre: Floats) -> tuple[Ints, Floats]:
     """Order the records by falling distance from a centre, with the distances."""
     away = np.empty(members.size)
@@ -62,7 +62,7 @@ def _rank(points: Floats, members: Ints, centre: Floats) -> tuple[Ints, Floats]:
     return members[order], -away[order]
 
 
-@compiled()
+@jit()
 def _rim(
     points: Floats, group: Ints, order: Ints, away: Floats, head: int, centre: Floats, drift: float
 ) -> tuple[int, int]:
@@ -88,9 +88,9 @@ def _rim(
     return record, i - head
 
 
-@compiled()
+@jit()
 def mdav(points: Floats, k: int) -> Ints:
-    r"""Number the groups that MDAV forms: all have ``k`` records but the last, which has ``k`` to ``2k - 1``.
+    r"""Assign records to the groups of MDAV: all have ``k`` records but the last, which has ``k`` to ``2k - 1``.
 
     While at least 3k records are left: the record farthest from their mean and its k - 1 nearest form a group, then
     the record farthest from that one and its k - 1 nearest. Ties go to the lower record number. Needs ``n >= k``
@@ -104,7 +104,7 @@ def mdav(points: Floats, k: int) -> Ints:
     return group
 
 
-@compiled()
+@jit()
 def mdav_into(points: Floats, k: int, group: Ints) -> None:
     """Do :func:`mdav` in an array that holds -1 before, and meanwhile where a record has no group yet."""
     n, d = points.shape
@@ -157,9 +157,9 @@ def mdav_into(points: Floats, k: int, group: Ints) -> None:
             group[i] = label
 
 
-@compiled()
+@jit()
 def v_mdav(points: Floats, k: int, gamma: float) -> Ints:
-    r"""Number the groups of V-MDAV: sizes from ``k`` to ``2k - 1`` that follow the density of the data.
+    r"""Assign records to the groups of V-MDAV: sizes from ``k`` to ``2k - 1`` that follow the density of the data.
 
     Seeds are taken by falling distance from the mean of all records. A group of k grows while the nearest free record
     is nearer to it than ``gamma`` times that record's distance to the other free records. Fewer than k records that
@@ -233,7 +233,7 @@ def v_mdav(points: Floats, k: int, gamma: float) -> Ints:
     return group
 
 
-@compiled()
+@jit()
 def _join_nearest(points: Floats, group: Ints, groups: int) -> None:
     """Label each record without a group with the group of the nearest mean."""
     n, d = points.shape

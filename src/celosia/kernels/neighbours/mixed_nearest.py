@@ -6,12 +6,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 TIE = 1e-9  # distances nearer than this to each other are one distance
 
 
-@compiled(parallel=True)
+@jit(parallel=True)
 def mixed_nearest(
     numbers: NDArray[np.float64],
     codes: NDArray[np.int32],

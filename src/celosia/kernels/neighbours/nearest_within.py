@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -14,7 +14,7 @@ Ints = npt.NDArray[np.int64]
 TIE = 1e-9  # costs whose difference is below this share of them are one cost
 
 
-@compiled()
+@jit()
 def tally(cost: float, best: float, count: int, slack: float) -> tuple[float, int]:
     """Return the least cost after one more, which is infinite or at most ``slack`` above the least so far, and its
     count.
@@ -24,7 +24,7 @@ def tally(cost: float, best: float, count: int, slack: float) -> tuple[float, in
     return (cost, 1) if cost < best - slack else (best, count + 1)
 
 
-@compiled()
+@jit()
 def _cost(i: int, j: int, x: Floats, low: Floats, high: Floats, y: Floats, weights: Floats, limit: float) -> float:
     cost = 0.0
     for c in range(x.shape[1]):
@@ -41,7 +41,7 @@ def _cost(i: int, j: int, x: Floats, low: Floats, high: Floats, y: Floats, weigh
     return cost
 
 
-@compiled(parallel=True)
+@jit(parallel=True)
 def nearest_within(
     x: Floats, low: Floats, high: Floats, y: Floats, weights: Floats, begin: Ints, end: Ints
 ) -> tuple[Floats, Ints]:
@@ -69,7 +69,7 @@ def nearest_within(
     return least, tied
 
 
-@compiled()
+@jit()
 def costs_within(first: Ints, second: Ints, x: Floats, low: Floats, high: Floats, y: Floats, weights: Floats) -> Floats:
     """Return the weighted square distance of each pair of a record and another, infinite where it is out of bounds."""
     costs = np.empty(len(first))

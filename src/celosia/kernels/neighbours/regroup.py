@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 from celosia.kernels.neighbours.kd_tree import build, nearest
 
 Floats = npt.NDArray[np.float64]
@@ -24,7 +24,7 @@ SWEEPS = 50  # passes of the descent: a guard, it ends by itself before
 NEAR = 12  # near records whose groups a record may join
 
 
-@compiled()
+@jit()
 def neighbours(points: Floats, count: int) -> Ints:
     """Return the ``count`` nearest other records of each record, nearest first."""
     n = points.shape[0]
@@ -42,7 +42,7 @@ def neighbours(points: Floats, count: int) -> Ints:
     return result
 
 
-@compiled()
+@jit()
 def _state(points: Floats, group: Ints, k: int) -> State:
     """Members, sizes and sums per group, with one spare row per record that could found a group."""
     n, d = points.shape
@@ -61,7 +61,7 @@ def _state(points: Floats, group: Ints, k: int) -> State:
     return points, group, slot, members, sizes, sums
 
 
-@compiled()
+@jit()
 def _move(state: State, x: int, to: int) -> None:
     """Move a record to another group."""
     points, group, slot, members, sizes, sums = state
@@ -82,7 +82,7 @@ def _move(state: State, x: int, to: int) -> None:
             sums[g, a] = 0.0
 
 
-@compiled()
+@jit()
 def _leave(state: State, x: int) -> float:
     """Change of the error when a record leaves its group (with more than one member)."""
     points, group, _, _, sizes, sums = state
@@ -96,7 +96,7 @@ def _leave(state: State, x: int) -> float:
     return result
 
 
-@compiled()
+@jit()
 def _enter(state: State, x: int, g: int) -> float:
     """Change of the error when a record enters a group."""
     points, _, _, _, sizes, sums = state
@@ -111,7 +111,7 @@ def _enter(state: State, x: int, g: int) -> float:
     return result
 
 
-@compiled()
+@jit()
 def _exchange(state: State, x: int, z: int) -> float:
     """Change of the error when two records of different groups change places."""
     points, group, _, _, sizes, sums = state
@@ -127,14 +127,14 @@ def _exchange(state: State, x: int, z: int) -> float:
     return result
 
 
-@compiled()
+@jit()
 def _undo(state: State, journal: Ints, count: int) -> None:
     """Take back the first moves of a journal of records and the groups that they left."""
     for i in range(count - 1, -1, -1):
         _move(state, journal[i, 0], journal[i, 1])
 
 
-@compiled()
+@jit()
 def _dissolve(
     state: State, near: Ints, g: int, k: int, temperature: float, rng: np.random.Generator, journal: Ints
 ) -> bool:
@@ -167,7 +167,7 @@ def _dissolve(
     return False
 
 
-@compiled()
+@jit()
 def _start_group(
     state: State,
     near: Ints,
@@ -200,7 +200,7 @@ def _start_group(
     return False
 
 
-@compiled()
+@jit()
 def _descend(state: State, near: Ints, k: int, sweeps: int) -> None:
     """Take every gain that a single move or exchange with a near group offers, until there is none."""
     n = state[0].shape[0]
@@ -238,7 +238,7 @@ def _descend(state: State, near: Ints, k: int, sweeps: int) -> None:
             return
 
 
-@compiled()
+@jit()
 def group_sums(points: Floats, group: Ints, groups: int) -> tuple[Floats, Ints]:
     """Return the sums of the columns over each group, and its number of records."""
     n, d = points.shape
@@ -251,7 +251,7 @@ def group_sums(points: Floats, group: Ints, groups: int) -> tuple[Floats, Ints]:
     return sums, sizes
 
 
-@compiled()
+@jit()
 def error(points: Floats, group: Ints) -> float:
     """Sum of squared distances of the records from the mean of their group (two passes)."""
     n, d = points.shape
@@ -264,7 +264,7 @@ def error(points: Floats, group: Ints) -> float:
     return total
 
 
-@compiled()
+@jit()
 def _anneal(points: Floats, group: Ints, near: Ints, k: int, rounds: int, rng: np.random.Generator) -> Ints:
     n = points.shape[0]
     state = _state(points, group.copy(), k)
@@ -316,9 +316,9 @@ def _anneal(points: Floats, group: Ints, near: Ints, k: int, rounds: int, rng: n
     return group
 
 
-@compiled()
+@jit()
 def renumber(group: Ints) -> Ints:
-    """Number the groups 0, 1, … in the order of their first record."""
+    """Renumber the groups 0, 1, … in the order of their first record."""
     seen = np.full(group.max() + 1, -1, np.int64)
     result = np.empty(group.size, np.int64)
     count = 0
@@ -330,7 +330,7 @@ def renumber(group: Ints) -> Ints:
     return result
 
 
-@compiled()
+@jit()
 def settle(points: Floats, group: Ints, k: int) -> Ints:
     """Take every gain of a single move or exchange between near groups; never worse than the start."""
     near = neighbours(points, min(max(NEAR, k + 2), points.shape[0] - 1))
@@ -340,7 +340,7 @@ def settle(points: Floats, group: Ints, k: int) -> Ints:
     return settled if error(points, settled) <= error(points, group) else group
 
 
-@compiled()
+@jit()
 def improve(points: Floats, group: Ints, k: int, rounds: int, rng: np.random.Generator) -> Ints:
     r"""Lower the within-group error by simulated annealing over moves, exchanges, dissolved and new groups.
 

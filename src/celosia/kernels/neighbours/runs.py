@@ -7,13 +7,13 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-@compiled()
+@jit()
 def shortest_path(values: Floats, k: int) -> Ints:
     r"""Cut sorted values into runs of ``k`` to ``2k - 1`` with the least within-run sum of squares.
 

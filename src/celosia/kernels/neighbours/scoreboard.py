@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ class Knowledge(NamedTuple):
     target: Ints
 
 
-@compiled()
+@jit()
 def scoreboard(held: Held, knowledge: Knowledge, persons: int) -> tuple[Ints, Floats]:
     """Return the best-scoring person for each piece of knowledge, and how far she stands out, with and without the
     target.

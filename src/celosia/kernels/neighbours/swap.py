@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from celosia.kernels.arrays import Flags, Ints
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Bools = Flags
 
@@ -13,7 +13,7 @@ LIMIT = 10_000  # candidates that a joint exchange looks at: in many columns har
 TRIES = 64  # draws before the free positions are counted; each draw hits one with a chance of about a half
 
 
-@compiled()
+@jit()
 def _free_between(partner: Ints, first: int, last: int, rng: np.random.Generator) -> int:
     """Return a free position in first … last, each equally likely; -1 when there is none."""
     width = last - first + 1
@@ -38,13 +38,13 @@ def _free_between(partner: Ints, first: int, last: int, rng: np.random.Generator
     return -1
 
 
-@compiled()
+@jit()
 def _pair(partner: Ints, i: int, l: int) -> None:
     partner[i] = l
     partner[l] = i
 
 
-@compiled()
+@jit()
 def pairs(n: int, window: int, rng: np.random.Generator) -> Ints:
     r"""Return the position that each of ``n`` sorted positions changes places with; itself where no partner was left.
 
@@ -62,7 +62,7 @@ def pairs(n: int, window: int, rng: np.random.Generator) -> Ints:
     return partner
 
 
-@compiled()
+@jit()
 def _next_free(partner: Ints, i: int) -> int:
     """Return the next position after i without a partner; i itself where there is none."""
     for l in range(i + 1, len(partner)):
@@ -71,7 +71,7 @@ def _next_free(partner: Ints, i: int) -> int:
     return i
 
 
-@compiled()
+@jit()
 def pairs_normal(n: int, window: int, rng: np.random.Generator) -> Ints:
     r"""Return swap partners with a step from :math:`N(w/2, (w/2)^2)` in place of a window that an intruder could know.
 
@@ -96,7 +96,7 @@ def pairs_normal(n: int, window: int, rng: np.random.Generator) -> Ints:
     return partner
 
 
-@compiled()
+@jit()
 def pairs_buckets(n: int, size: int, rng: np.random.Generator) -> Ints:
     r"""Return swap partners from the bucket of i or a later one, each bucket half as likely as the one before it.
 
@@ -126,7 +126,7 @@ def pairs_buckets(n: int, size: int, rng: np.random.Generator) -> Ints:
     return partner
 
 
-@compiled()
+@jit()
 def pairs_jointly(ranks: Ints, order: Ints, window: int, rng: np.random.Generator) -> Ints:
     """Return the record that each record changes places with, at most ``window`` ranks away in every column.
 

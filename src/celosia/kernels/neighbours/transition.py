@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-@compiled()
+@jit()
 def transit(codes: Ints, matrix: Floats, uniform: Floats) -> Ints:
     """Draw for each code ``i`` a new one from row ``i`` of a transition matrix; negative codes (missing) stay.
 

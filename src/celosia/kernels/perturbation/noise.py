@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import ParameterError
-from celosia.kernels.statistics.centred import centred
+from celosia.kernels.statistics.deviation import subtract_mean
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,7 +29,7 @@ def covariance(x: Floats) -> Floats:
     whole = x[~np.isnan(x).any(axis=1)]
     if len(whole) == 0:
         return np.zeros((x.shape[1], x.shape[1]))
-    around = centred(whole)
+    around = subtract_mean(whole)
     result: Floats = around.T @ around / len(whole)
     return result
 

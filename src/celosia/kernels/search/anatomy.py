@@ -7,10 +7,10 @@ import heapq
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 
-@compiled()
+@jit()
 def bucketise(code: NDArray[np.int32], order: NDArray[np.int64], width: int, l: int) -> NDArray[np.int64]:
     """Put the records into groups of ``l`` different values each, the few left over into groups that lack
     their value.
@@ -71,7 +71,7 @@ def bucketise(code: NDArray[np.int32], order: NDArray[np.int64], width: int, l: 
     return group
 
 
-@compiled()
+@jit()
 def deal(
     order: NDArray[np.int64], person: NDArray[np.int32], codes: NDArray[np.int64], width: int, parts: int
 ) -> NDArray[np.int64]:

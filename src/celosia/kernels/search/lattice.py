@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Keys = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -27,7 +27,7 @@ EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)  # no key: a layout of one word leaves its
 ONE = np.uint64(1)
 
 
-@compiled()
+@jit()
 def pack(codes: Small, word: Small, shift: NDArray[np.uint64], words: int) -> Keys:
     """Pack each row of codes (n × m) into ``words`` 64-bit words."""
     n, m = codes.shape
@@ -38,7 +38,7 @@ def pack(codes: Small, word: Small, shift: NDArray[np.uint64], words: int) -> Ke
     return keys
 
 
-@compiled()
+@jit()
 def unpack(keys: Keys, word: Small, shift: NDArray[np.uint64], mask: NDArray[np.uint64]) -> Small:
     """Return the codes (n × m) of packed keys."""
     n = keys.shape[0]
@@ -50,7 +50,7 @@ def unpack(keys: Keys, word: Small, shift: NDArray[np.uint64], mask: NDArray[np.
     return codes
 
 
-@compiled()
+@jit()
 def unpack_columns(keys: Keys, word: Small, shift: NDArray[np.uint64], mask: NDArray[np.uint64]) -> Small:
     """Return the codes of packed keys, column by column (m × n)."""
     n = keys.shape[0]
@@ -62,7 +62,7 @@ def unpack_columns(keys: Keys, word: Small, shift: NDArray[np.uint64], mask: NDA
     return codes
 
 
-@compiled()
+@jit()
 def roll_up(
     keys: Keys,
     sums: Ints,
@@ -157,7 +157,7 @@ def roll_up(
     return groups
 
 
-@compiled()
+@jit()
 def _merge_in_table(
     start: Ints, value: Small, count: Ints, group: Small, groups: int, width: int
 ) -> tuple[Ints, Small, Ints]:
@@ -182,7 +182,7 @@ def _merge_in_table(
     return out_start, out_value[:used].copy(), out_count[:used].copy()
 
 
-@compiled()
+@jit()
 def _by_group(group: Small, groups: int) -> tuple[Ints, Ints]:
     """Return the rows in the order of their groups, and where each group begins."""
     rows = len(group)
@@ -200,7 +200,7 @@ def _by_group(group: Small, groups: int) -> tuple[Ints, Ints]:
     return order, begin
 
 
-@compiled()
+@jit()
 def roll_up_word(
     keys: Keys,
     sums: Ints,
@@ -251,7 +251,7 @@ def roll_up_word(
     return int(groups)
 
 
-@compiled()
+@jit()
 def _generalise(
     keys: Keys,
     shift: NDArray[np.uint64],
@@ -272,7 +272,7 @@ def _generalise(
                 work[r] = (x & others) | (np.uint64(steps[o + ((x >> s) & m)]) << s)
 
 
-@compiled()
+@jit()
 def merge_values(
     start: Ints, value: Small, count: Ints, group: Small, groups: int, width: int
 ) -> tuple[Ints, Small, Ints]:
@@ -313,7 +313,7 @@ def merge_values(
     return out_start, out_value[:used].copy(), out_count[:used].copy()
 
 
-@compiled()
+@jit()
 def large_classes(sums: Ints, least: int, large: NDArray[np.bool_], lost: Ints) -> tuple[int, int]:
     """Mark the classes with so many records, copy the records of the others; give how many classes and records."""
     several = 0
@@ -328,7 +328,7 @@ def large_classes(sums: Ints, least: int, large: NDArray[np.bool_], lost: Ints) 
     return several, gone
 
 
-@compiled()
+@jit()
 def suppressed_counts(
     keys: Keys,
     lost: Ints,
@@ -352,7 +352,7 @@ def suppressed_counts(
             count[j, (keys[r, word[j]] >> shift[j]) & mask[j]] += gone
 
 
-@compiled()
+@jit()
 def suppressed_cost(count: Ints, levels: Small, extra: Floats, offset: Ints, spread: Floats, out: Floats) -> None:
     r"""Return for each column and each level up to the node's what the suppressed records add at least.
 

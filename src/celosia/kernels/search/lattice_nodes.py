@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -18,7 +18,7 @@ Levels = NDArray[np.int8]
 Floats = NDArray[np.float64]
 
 
-@compiled()
+@jit()
 def least_open(still: Flags, bound: Floats) -> int:
     """Return the open node with the least bound (rows compared by their first number), the first among equals, or
     -1.
@@ -32,7 +32,7 @@ def least_open(still: Flags, bound: Floats) -> int:
     return best
 
 
-@compiled()
+@jit()
 def walk_up(node: int, still: Flags, strides: Ints, spans: Ints, draw: int, path: Ints) -> tuple[int, int]:
     """Walk up over open neighbours, drawn in turn, and write the nodes into ``path``; give its length and the draw."""
     m = len(strides)
@@ -52,7 +52,7 @@ def walk_up(node: int, still: Flags, strides: Ints, spans: Ints, draw: int, path
         node = up[draw % count]
 
 
-@compiled()
+@jit()
 def open_side(node: int, below: bool, still: Flags, strides: Ints, spans: Ints, out: Ints) -> int:
     """List the open nodes that are finer (``below``) or coarser than a node, itself included; give how many."""
     m = len(strides)
@@ -87,7 +87,7 @@ def open_side(node: int, below: bool, still: Flags, strides: Ints, spans: Ints, 
         start += strides[j]
 
 
-@compiled()
+@jit()
 def raise_penalty(nodes: Ints, levels: Levels, by_level: Floats, penalty: Floats) -> int:
     """Raise what nodes add to each column's sum at least; move those that change to the front and count them."""
     m = levels.shape[1]
@@ -134,7 +134,7 @@ class Rise(NamedTuple):
     """The score from which a bound closes its node."""
 
 
-@compiled()
+@jit()
 def raise_bounds(chosen: Ints, nodes: Nodes, rise: Rise) -> None:
     r"""Raise the bounds of the chosen nodes, and close those whose bound reaches the best.
 
@@ -157,14 +157,14 @@ def raise_bounds(chosen: Ints, nodes: Nodes, rise: Rise) -> None:
             still[node] = False
 
 
-@compiled()
+@jit()
 def raise_side(node: int, below: bool, nodes: Nodes, rise: Rise) -> None:
     """Raise the bounds of all open nodes finer (``below``) or coarser than a node."""
     count = open_side(node, below, nodes.still, nodes.strides, nodes.spans, nodes.listed)
     raise_bounds(nodes.listed[:count], nodes, rise)
 
 
-@compiled()
+@jit()
 def smallest_finer(lower: Levels, rows: Ints, count: int, levels: Levels) -> int:
     """Return the table with the fewest rows among those (rows of ``lower``) that are finer than a node."""
     best = -1

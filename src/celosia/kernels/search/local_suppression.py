@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ class Moves(NamedTuple):
     place_at: Ints
 
 
-@compiled()
+@jit()
 def cover(moves: Moves, able: NDArray[np.bool_], count: Ints, lack: Ints) -> Ints:
     """Choose moves so that every lacking pattern has moved or is helped often enough, a missing value
     standing for anything.
@@ -92,7 +92,7 @@ def cover(moves: Moves, able: NDArray[np.bool_], count: Ints, lack: Ints) -> Int
     return moved
 
 
-@compiled()
+@jit()
 def take_back(moves: Moves, place: Ints, lack: Ints, moved: Ints, stay: Ints, help_: Ints, taken: Ints) -> None:
     """Undo the moves without which no record lacks a match, dearest first and among equals the latest first."""
     start, pattern, cost, _, _ = moves

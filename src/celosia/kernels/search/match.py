@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 Ints = npt.NDArray[np.int64]
 
 TRIES = 16
 
 
-@compiled()
+@jit()
 def match_across(wanted: Ints, bucket: Ints, area: Ints, partner: Ints, rng: np.random.Generator) -> int:
     """Assign each wanted unit a random free partner of its bucket in another area; return how many found none.
 

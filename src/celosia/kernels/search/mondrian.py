@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from celosia.kernels.arrays import Flags, Floats, Ints, Small
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 ORDERED = 0
 """A column that is cut by the order of its codes and as wide as its range of values."""
@@ -59,7 +59,7 @@ class Need(NamedTuple):
     person: Small
 
 
-@compiled()
+@jit()
 def distinct_in(perm: Ints, lo: int, hi: int, code: Small, seen: Ints) -> int:
     """Count the distinct codes of a segment; ``seen`` is scratch space whose first cell counts the calls."""
     seen[0] += 1
@@ -73,7 +73,7 @@ def distinct_in(perm: Ints, lo: int, hi: int, code: Small, seen: Ints) -> int:
     return count
 
 
-@compiled()
+@jit()
 def common_level(columns: Columns, j: int, low: int, high: int) -> int:
     """Find the lowest level at which the leaves ``low`` to ``high`` of a hierarchy lie below one node."""
     level, at, size = 0, columns.node_at[j], columns.sizes[j]
@@ -82,7 +82,7 @@ def common_level(columns: Columns, j: int, low: int, high: int) -> int:
     return level
 
 
-@compiled()
+@jit()
 def width_of(columns: Columns, j: int, perm: Ints, lo: int, hi: int, seen: Ints) -> float:
     """Normalised width of a segment in one column: range, share of leaves below the common node, or share of
     labels.
@@ -101,7 +101,7 @@ def width_of(columns: Columns, j: int, perm: Ints, lo: int, hi: int, seen: Ints)
     return float(columns.share[columns.node_at[j] + level * size + low])
 
 
-@compiled()
+@jit()
 def enough(perm: Ints, lo: int, hi: int, need: Need, seen: Ints) -> bool:
     """Return whether a segment holds as many records, or persons, as its members need."""
     target = need.k
@@ -113,7 +113,7 @@ def enough(perm: Ints, lo: int, hi: int, need: Need, seen: Ints) -> bool:
     return need.person.size == 0 or distinct_in(perm, lo, hi, need.person, seen) >= target
 
 
-@compiled()
+@jit()
 def order_segment(perm: Ints, lo: int, hi: int, code: Small, size: int, scratch: Ints) -> None:
     """Sort a segment by its codes, keeping the order of equal records."""
     m = hi - lo
@@ -137,7 +137,7 @@ def order_segment(perm: Ints, lo: int, hi: int, code: Small, size: int, scratch:
     perm[lo:hi] = scratch[:m]
 
 
-@compiled()
+@jit()
 def next_border(perm: Ints, code: Small, at: int, step: int, lo: int, hi: int) -> int:
     """Walk from a position to the nearest place between two different codes, up or down, or to the end of the
     segment.
@@ -147,7 +147,7 @@ def next_border(perm: Ints, code: Small, at: int, step: int, lo: int, hi: int) -
     return at
 
 
-@compiled()
+@jit()
 def cut_ordered(perm: Ints, lo: int, hi: int, code: Small, strict: bool, nearest: bool, need: Need, seen: Ints) -> int:
     """Return the position of the cut in a sorted segment, or -1 when no cut is allowed.
 
@@ -177,7 +177,7 @@ def cut_ordered(perm: Ints, lo: int, hi: int, code: Small, strict: bool, nearest
     return -1
 
 
-@compiled()
+@jit()
 def cut_tree(columns: Columns, j: int, perm: Ints, lo: int, hi: int, need: Need, seen: Ints, borders: Ints) -> int:
     """Write the borders between the children of the segment's common node; returns how many, or 0 when a
     child is too small.
@@ -198,7 +198,7 @@ def cut_tree(columns: Columns, j: int, perm: Ints, lo: int, hi: int, need: Need,
     return count
 
 
-@compiled()
+@jit()
 def propose(
     perm: Ints, bounds: Ints, tried: Flags, columns: Columns, need: Need, strict: bool, nearest: bool
 ) -> tuple[Ints, Ints, Ints]:

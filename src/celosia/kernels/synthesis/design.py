@@ -33,11 +33,11 @@ class Design:
         """Number of independent directions, the intercept among them."""
         return int(self.basis.shape[1])
 
-    def fitted(self, y: Floats) -> Floats:
+    def fitted_values(self, y: Floats) -> Floats:
         """Return the fitted values of least squares.
 
         >>> d = design(np.array([[0.0, 0], [1, 1], [2, 2]]))
-        >>> d.fitted(np.array([[1.0], [3], [5]])).round(12).ravel().tolist(), d.rank
+        >>> d.fitted_values(np.array([[1.0], [3], [5]])).round(12).ravel().tolist(), d.rank
         ([1.0, 3.0, 5.0], 2)
         """
         fitted: Floats = self.basis @ (self.basis.T @ y)
@@ -45,8 +45,8 @@ class Design:
 
     def residuals(self, y: Floats) -> Floats:
         """Return the residuals of least squares; projected twice, so that they are orthogonal to the last digit."""
-        once = y - self.fitted(y)
-        again: Floats = once - self.fitted(once)
+        once = y - self.fitted_values(y)
+        again: Floats = once - self.fitted_values(once)
         return again
 
     def coefficients(self, y: Floats) -> Floats:

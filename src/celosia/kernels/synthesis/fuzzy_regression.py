@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import DataError, ParameterError
-from celosia.kernels.statistics.centred import deviations
+from celosia.kernels.statistics.deviation import deviations
 from celosia.kernels.synthesis.design import Design
 
 Floats = npt.NDArray[np.float64]
@@ -172,7 +172,7 @@ def best_fit(
 
 def one_regression(model: Design, y: Floats) -> State:
     """Return the only regression of c = 1, which needs no iteration; units as in :func:`iterate`."""
-    errors = np.square((y - model.fitted(y)) / _scale(y)).sum(axis=1, keepdims=True)
+    errors = np.square((y - model.fitted_values(y)) / _scale(y)).sum(axis=1, keepdims=True)
     return State(0, float(errors.sum()), 0.0, np.ones_like(errors), (model.basis.T @ y)[None], errors)
 
 

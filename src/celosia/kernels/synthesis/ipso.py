@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import DataError
-from celosia.kernels.statistics.centred import deviations
+from celosia.kernels.statistics.deviation import deviations
 from celosia.kernels.synthesis.design import Design, design
 
 Floats = npt.NDArray[np.float64]
@@ -47,7 +47,7 @@ def ipso(
     """
     n, t = y.shape
     model = design(x, intercept=intercept)
-    fitted = model.fitted(y)
+    fitted = model.fitted_values(y)
     if variant == "A":
         return fitted
     space = design(np.hstack([x, y]), intercept=intercept) if form == "thesis" else model
@@ -88,7 +88,7 @@ def identities(x: Floats, y: Floats, synthetic: Floats, *, intercept: bool = Tru
     sd = deviations(y)
     sd = np.where(sd > 0, sd, 1.0)
     n = len(y)
-    fit = np.abs(model.fitted(synthetic - y) / sd).max(initial=0.0)
+    fit = np.abs(model.fitted_values(synthetic - y) / sd).max(initial=0.0)
     before, after = model.residuals(y) / sd, model.residuals(synthetic) / sd
     covariance = np.abs(before.T @ before - after.T @ after).max(initial=0.0) / n
     return {"regression": float(fit), "residual covariance": float(covariance)}

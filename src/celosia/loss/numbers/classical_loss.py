@@ -47,7 +47,7 @@ class ClassicalLoss(Loss):
     def parts(self, original: Table, protected: Table) -> dict[str, float]:
         """Return IL1 to IL5."""
         from celosia.kernels.perturbation.noise import covariance
-        from celosia.kernels.statistics.centred import deviations
+        from celosia.kernels.statistics.deviation import deviations
         from celosia.kernels.statistics.moments import correlation
 
         names = number_columns(original, protected, self.columns)

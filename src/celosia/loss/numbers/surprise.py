@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from celosia.kernels.statistics.centred import centred, deviations
+from celosia.kernels.statistics.deviation import deviations, subtract_mean
 
 Floats = npt.NDArray[np.float64]
 Density = Literal["kernel", "normal"]
@@ -66,7 +66,7 @@ def terms(x: Floats, y: Floats, density: Density = "kernel") -> Terms:
     0.0
     """
     n = len(x)
-    cx, cy = centred(x), centred(y)
+    cx, cy = subtract_mean(x), subtract_mean(y)
     mu2, mu4 = (cx**2).mean(axis=0), (cx**4).mean(axis=0)
     size = np.abs(x).max(axis=0) + np.sqrt(mu2)
     mean = surprise(x.mean(axis=0), y.mean(axis=0), mu2 / n, size)

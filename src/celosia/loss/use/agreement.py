@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import NotApplicable
-from celosia.kernels.statistics.centred import centred, deviations
+from celosia.kernels.statistics.deviation import deviations, subtract_mean
 
 Floats = npt.NDArray[np.float64]
 
@@ -78,7 +78,7 @@ def least_squares(x: Floats, y: Floats, level: float = 0.95) -> tuple[Floats, Fl
     # on standardised columns: neither units nor distances from 0 must count as a linear relation
     spread = deviations(x)
     unit = np.where(spread > 0, spread, 1.0)
-    design = np.column_stack([centred(x) / unit, np.ones(len(x))])
+    design = np.column_stack([subtract_mean(x) / unit, np.ones(len(x))])
     n, p = design.shape
     if n <= p:
         raise NotApplicable(f"{n} records are too few for {p} coefficients.")

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import NotApplicable
-from celosia.kernels.statistics.centred import centred, deviations
+from celosia.kernels.statistics.deviation import deviations, subtract_mean
 from celosia.loss.bases.training_data import hold_out, is_number, rpart_tree
 from celosia.loss.use.agreement import disagreement
 from celosia.parts import Column, Columns, Loss
@@ -74,7 +74,7 @@ class ModelDisagreement(Loss):
         b = self._predict(data.x2, data.y2, data.test, regress=regress)
         if regress:
             spread = float(deviations(data.y[:, None])[0]) or 1.0
-            total = float((centred(data.truth) ** 2).sum()) or 1.0
+            total = float((subtract_mean(data.truth) ** 2).sum()) or 1.0
             r2 = [1 - float(((data.truth - p) ** 2).sum()) / total for p in (a, b)]
             return {"disagreement": float(np.abs(a - b).mean()) / spread, "r2": r2[0] - r2[1]}
         return {"disagreement": disagreement(a, b), **_gaps(data.truth, a, b)}

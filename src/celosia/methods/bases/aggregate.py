@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from celosia.kernels.statistics.centred import deviations
+from celosia.kernels.statistics.deviation import deviations
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import DataError, MissingExtra
-from celosia.kernels.statistics.centred import deviations
+from celosia.kernels.statistics.deviation import deviations
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from celosia.errors import DataError
-from celosia.kernels.statistics.centred import centred, deviations
+from celosia.kernels.statistics.deviation import deviations, subtract_mean
 from celosia.methods.bases.cells import as_column, numbers, strata, units
 from celosia.methods.bases.units import Units
 from celosia.table import Outcome
@@ -40,7 +40,7 @@ def scale(x: Floats, *, standardise: bool) -> Floats:
 
     Constant columns become zero.
     """
-    around = centred(x)
+    around = subtract_mean(x)
     if not standardise:
         return around
     deviation = deviations(x)

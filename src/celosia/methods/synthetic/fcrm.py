@@ -137,7 +137,7 @@ class Fcrm(Iterative, Method):
         model = self._design(x, stream)
         if self.c == 1:
             runs.append(one_regression(model, y))
-            return model.fitted(y)
+            return model.fitted_values(y)
         synthetic = np.empty_like(y)
         blocks = [list(range(y.shape[1]))] if self.joint else [[j] for j in range(y.shape[1])]
         for block in blocks:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import ParameterError, RequirementError, UnknownName
-from celosia.kernels.statistics.centred import deviations
+from celosia.kernels.statistics.deviation import deviations
 
 if TYPE_CHECKING:
     import polars as pl

@@ -178,10 +178,10 @@ class InferenceAttack(Attack):
         middle = np.array([np.nanmedian(c) if np.isfinite(c).any() else 0.0 for c in numbers.T])
         numbers = np.where(np.isnan(numbers), middle, numbers) if numbers.shape[1] else numbers
         if self.learner in ("logistic-regression", "nearest-neighbours"):
-            from celosia.kernels.statistics.centred import centred, deviations
+            from celosia.kernels.statistics.deviation import deviations, subtract_mean
 
             spread = deviations(numbers)
-            numbers = centred(numbers) / np.where(spread > 0, spread, 1.0)
+            numbers = subtract_mean(numbers) / np.where(spread > 0, spread, 1.0)
             return np.column_stack([numbers, *(_one_hot(codes[:, j]) for j in range(codes.shape[1]))])
         return np.column_stack([numbers, codes.astype(np.float64)])
 

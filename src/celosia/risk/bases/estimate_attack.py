@@ -29,7 +29,7 @@ class _EstimateAttack(DisclosesValue, _ColumnAttack):
         self, original: Table, protected: Table, names: Sequence[str], guess: Floats, parts: Mapping[str, Any]
     ) -> Success:
         """Judge estimates against the original; the baseline is the released median, the control the released value."""
-        from celosia.kernels.statistics.centred import spreads
+        from celosia.kernels.statistics.deviation import spreads
         from celosia.table.pairing import positions
 
         rows = positions(original, protected)
@@ -54,7 +54,7 @@ class _EstimateAttack(DisclosesValue, _ColumnAttack):
 
     def _errors(self, names: Sequence[str], guess: Floats, truth: Floats) -> dict[str, dict[str, float]]:
         """Return by column the mean square error as a share of the variance, and the gain over guessing the mean."""
-        from celosia.kernels.statistics.centred import spreads
+        from celosia.kernels.statistics.deviation import spreads
 
         variance = spreads(truth) ** 2
         shares = np.nanmean((guess - truth) ** 2, axis=0) / np.where(variance > 0, variance, 1.0)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from celosia.errors import DataError, ParameterError
 from celosia.kernels.disclosure.own_records import Own
-from celosia.kernels.statistics.centred import centred, deviations
+from celosia.kernels.statistics.deviation import deviations, subtract_mean
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -240,7 +240,7 @@ def scale_columns(
         turn = vectors[:, keep] / np.sqrt(values[keep])
         return x @ turn, y @ turn
     if scale == "own-sd":
-        x, y = (centred(part) * _inverse(deviations(part)) for part in (x, y))
+        x, y = (subtract_mean(part) * _inverse(deviations(part)) for part in (x, y))
     elif scale == "sd":
         factor = _inverse(deviations(x))
         x, y = x * factor, y * factor

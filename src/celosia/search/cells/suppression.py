@@ -231,7 +231,7 @@ def choose(task: Task, seconds: float | None = None) -> Choice:
 
     A proof is about all sets of columns, so it is tried only where all of them can be listed.
     """
-    from celosia.kernels.search.gathering import gather
+    from celosia.kernels.search.gather import gather
     from celosia.kernels.search.local_suppression import cover
 
     exact = seconds is not None and task.every and len(task.masks) * int(task.lacking.sum()) <= PAIRS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.errors import NotApplicable, UnknownName
-from celosia.kernels.statistics import centred
+from celosia.kernels.statistics import deviation
 from celosia.table.pairing import paired_numbers
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def columns_of_numbers(original: Table, protected: Table, names: Sequence[str]) 
 
 def deviations(x: Floats, names: Sequence[str]) -> Floats:
     """Return standard deviations with 1/n; refuse a constant column."""
-    sd = centred.deviations(x)
+    sd = deviation.deviations(x)
     if (sd == 0).any():
         raise NotApplicable(f"column {names[int(np.argmin(sd))]!r} is constant in the original; leave it out.")
     return sd

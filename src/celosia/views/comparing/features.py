@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.errors import NotApplicable
-from celosia.kernels.statistics.centred import deviations
+from celosia.kernels.statistics.deviation import deviations
 from celosia.views.comparing.encoding import encode
 
 if TYPE_CHECKING:

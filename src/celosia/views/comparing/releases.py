@@ -66,7 +66,7 @@ def cross_releases(
     """Cross releases: cells that fit the ``shared`` values, records with the same ``carried`` ones."""
     import polars as pl
 
-    from celosia.kernels.grouping.crossing import Groups, Rows, crossing
+    from celosia.kernels.grouping.intersect import Groups, Rows, intersect_releases
     from celosia.views.comparing.join_candidates import JoinCandidates
 
     cells: list[pl.DataFrame] = []
@@ -92,7 +92,7 @@ def cross_releases(
     person = _persons(original, releases)
     values = np.column_stack([_values(releases, name) for name in sensitive] or [np.empty((len(where), 0), np.int64)])
     owner = np.concatenate(release_of)
-    left, alone, single, single_alone = crossing(
+    left, alone, single, single_alone = intersect_releases(
         Groups(begin, members, owner, row_begin),
         Rows(mark[order], person[order], values[order].astype(np.int64)),
         len(releases),

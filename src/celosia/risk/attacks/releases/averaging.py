@@ -60,7 +60,7 @@ class Averaging(_EarlierReleases):
 
     def run(self, original: Table, protected: Table) -> Success:
         """Return the share of the values of each record that the mean estimates closely."""
-        from celosia.kernels.statistics.centred import middles, spreads
+        from celosia.kernels.statistics.deviation import middles, spreads
         from celosia.risk.bases.success import Success
         from celosia.table.pairing import counterparts, shared_numbers
         from celosia.views.comparing.releases import linked_rows

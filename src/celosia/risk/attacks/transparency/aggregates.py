@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.kernels.disclosure.own_records import Own
-from celosia.kernels.statistics.centred import deviations
+from celosia.kernels.statistics.deviation import deviations
 from celosia.risk.attacks.transparency.exchange import Candidates, by_group
 
 Floats = NDArray[np.float64]

@@ -129,7 +129,7 @@ class AttributeDisclosure(ReadsCertificate, DisclosesValue, Attack):
 
     def _right(self, original: Table, people: Table, release: Table, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Return for some people the share of wanted values that are found, and that a guess finds."""
-        from celosia.kernels.statistics.centred import middles, spreads
+        from celosia.kernels.statistics.deviation import middles, spreads
         from celosia.views.comparing.encoding import encode
 
         given, target = self._columns(original, release)

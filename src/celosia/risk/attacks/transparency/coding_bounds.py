@@ -57,7 +57,7 @@ class CodingBounds(_EstimateAttack):
 
     def run(self, original: Table, protected: Table) -> Success:
         """Estimate values by the middle of their interval."""
-        from celosia.kernels.statistics.centred import spreads
+        from celosia.kernels.statistics.deviation import spreads
 
         steps = self.changed_columns(original, protected)
         names = list(self.last_steps(original, protected))

@@ -48,7 +48,7 @@ class NoiseReconstruction(_EstimateAttack):
 
     def run(self, original: Table, protected: Table) -> Success:
         """Estimate the values without noise."""
-        from celosia.kernels.statistics.centred import spreads
+        from celosia.kernels.statistics.deviation import spreads
         from celosia.risk.attacks.transparency.noise_posterior import estimate
 
         released = noisy_columns(self, original, protected)

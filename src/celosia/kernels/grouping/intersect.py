@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from celosia.kernels.arrays import Flags, Ints
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 
 class Groups(NamedTuple):
@@ -31,10 +31,11 @@ class Rows(NamedTuple):
     values: Ints
 
 
-@compiled()
-def crossing(groups: Groups, rows: Rows, releases: int, marks: int, persons: int) -> tuple[Ints, Ints, Flags, Flags]:
-    """Return for each group of cells of several releases the persons that all of them leave, and those that each alone
-    leaves.
+@jit()
+def intersect_releases(
+    groups: Groups, rows: Rows, releases: int, marks: int, persons: int
+) -> tuple[Ints, Ints, Flags, Flags]:
+    """Return for each group of cells of several releases the persons that all of them leave, and each alone leaves.
 
     Marks lie below ``marks``, persons below ``persons``. A row is left when its mark occurs in every release of the
     group. Returns the fewest persons over the releases among the rows that are left, the fewest over the releases

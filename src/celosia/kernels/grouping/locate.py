@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 
 
-def starting(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], int]:
-    """Return where the numbers of each range begin, and how many low bits a range leaves open: about two ranges per
-    number.
+def range_starts(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], int]:
+    """Return the first position of each range of numbers, and the number of low bits that a range ignores.
 
-    ``keys`` are not negative, strictly rising and fewer than 2^31.
+    There are about two ranges per key. ``keys`` are not negative, strictly rising and fewer than 2^31.
 
-    >>> starting(np.array([1, 2, 9]))
+    >>> range_starts(np.array([1, 2, 9]))
     (array([0, 1, 2, 2, 2, 3], dtype=int32), 1)
     """
     largest = int(keys[-1]) if len(keys) else 0
@@ -24,16 +23,16 @@ def starting(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], int]:
     return starts, shift
 
 
-@compiled()
+@jit()
 def locate(
     keys: NDArray[np.int64], starts: NDArray[np.int32], shift: int, given: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """Return the place of each given number among the keys, -1 for one that is not there.
+    """Return the position of each given number among the keys, -1 for one that is not a key.
 
-    The range tells nearly all of it: a search in the whole list would miss the cache twenty times.
+    The range leaves few keys to compare: a search in the whole list would miss the cache twenty times.
 
     >>> keys = np.array([1, 2, 9])
-    >>> locate(keys, *starting(keys), np.array([9, 3, 1, 40]))
+    >>> locate(keys, *range_starts(keys), np.array([9, 3, 1, 40]))
     array([ 2, -1,  0, -1], dtype=int32)
     """
     out = np.full(given.size, -1, np.int32)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.kernels.compiled import compiled
+from celosia.kernels.jit import jit
 from celosia.kernels.search.local_suppression import Moves
 
 Ints = NDArray[np.int64]
@@ -53,7 +53,7 @@ class State(NamedTuple):
     noise: Floats
 
 
-@compiled()
+@jit()
 def change(state: State, e: int, number: int) -> float:
     """Move records by an entry (or back, when negative), add it to the journal and return its cost."""
     p = state.pattern[e]
@@ -70,7 +70,7 @@ def change(state: State, e: int, number: int) -> float:
     return float(number * state.cost[e])
 
 
-@compiled()
+@jit()
 def price(state: State, g: int) -> float:
     """Return the cost per saved record of opening a place: the records that must move and, if too few, the cheapest
     that can be lent.
@@ -106,7 +106,7 @@ def price(state: State, g: int) -> float:
     return cost / saved
 
 
-@compiled()
+@jit()
 def fill(state: State, wanted: Ints) -> float:
     """Open the best of the wanted places until no place gains; return the total cost."""
     queue = [(0.0, 0)]
@@ -132,7 +132,7 @@ def fill(state: State, wanted: Ints) -> float:
     return spent
 
 
-@compiled()
+@jit()
 def release(state: State, g: int) -> float:
     """Send back lent records that a place no longer needs; returns the (negative) cost."""
     spent = 0.0
@@ -143,7 +143,7 @@ def release(state: State, g: int) -> float:
     return spent
 
 
-@compiled()
+@jit()
 def empty(state: State, g: int) -> float:
     """Send everybody who moved to a place back; returns the (negative) cost."""
     spent = 0.0
@@ -153,7 +153,7 @@ def empty(state: State, g: int) -> float:
     return spent
 
 
-@compiled()
+@jit()
 def undo(state: State) -> None:
     """Take back all changes in the journal, latest first."""
     while state.log[0, 0] > 0:
@@ -163,7 +163,7 @@ def undo(state: State) -> None:
         state.log[0, 0] = at - 1
 
 
-@compiled()
+@jit()
 def gather(moves: Moves, base: Ints, must: Ints, spare: Ints, k: int) -> Ints:
     """Choose moves so that every record that must move shares its place with ``k`` or more.
 
@@ -199,7 +199,7 @@ def gather(moves: Moves, base: Ints, must: Ints, spare: Ints, k: int) -> Ints:
     return state.moved
 
 
-@compiled()
+@jit()
 def improve(state: State, patterns: Ints) -> None:
     """Empty a few neighbouring places, refill them with slightly perturbed prices, keep the result if it is not
     worse.

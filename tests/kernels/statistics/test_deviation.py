@@ -7,7 +7,7 @@ import pytest
 
 from celosia.errors import NotApplicable
 from celosia.kernels.perturbation.noise import covariance
-from celosia.kernels.statistics.centred import centred, deviations
+from celosia.kernels.statistics.deviation import deviations, subtract_mean
 from celosia.kernels.statistics.moments import correlation, dependence, spectrum, spectrum_change
 from celosia.kernels.synthesis.ipso import identities
 from celosia.loss.numbers.surprise import terms
@@ -26,15 +26,15 @@ def beside(level: float) -> np.ndarray:
 
 def test_the_mean_of_tenths_is_rounded():
     assert beside(0.1).mean(axis=0)[0] != 0.1, "or the tests below would show nothing"
-    assert not centred(beside(0.1))[:, 0].any()
+    assert not subtract_mean(beside(0.1))[:, 0].any()
 
 
 def test_centred_columns_against_numpy():
     x = np.random.default_rng(1).normal(size=(31, 3)) * [1.0, 1e6, 1e-6] + [0.0, 1e6, 5.0]
-    assert np.array_equal(centred(x), x - x.mean(axis=0))
+    assert np.array_equal(subtract_mean(x), x - x.mean(axis=0))
     assert np.allclose(deviations(x), x.std(axis=0), rtol=1e-12)
     assert deviations(x[:1]).tolist() == [0.0, 0.0, 0.0]
-    assert centred(x[:0]).shape == (0, 3)
+    assert subtract_mean(x[:0]).shape == (0, 3)
     assert np.isnan(deviations(np.array([[np.nan, 1.0], [2.0, 3.0]]))).tolist() == [True, False]
 
 

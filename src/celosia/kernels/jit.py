@@ -10,11 +10,11 @@ import numba
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def compiled(*, parallel: bool = False, fastmath: bool = False) -> Callable[[F], F]:
+def jit(*, parallel: bool = False, fastmath: bool = False) -> Callable[[F], F]:
     """Compile a function to machine code without the interpreter lock.
 
-    The compiled code is kept between processes next to the package or in the user's cache directory. With a
-    read-only installation and no writable home there is no such place: the kernel is then compiled in each process.
+    The compiled code is cached next to the package or in the user's cache directory. With a read-only installation and
+    no writable home the kernel is compiled in each process.
     """
 
     def decorate(function: F) -> F:
