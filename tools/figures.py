@@ -65,7 +65,7 @@ def annotations() -> Iterator[str]:
 
 
 def engine_flags() -> int:
-    """Reads of a class variable of an engine outside data/engines, such as ``table.engine.local``."""
+    """Return the places outside data/engines that read a class variable of an engine, such as ``engine.local``."""
     flags = {name for name in vars(Engine) if not name.startswith("_") and not callable(getattr(Engine, name))} - {
         "name"
     }
@@ -87,7 +87,7 @@ def ruff(rule: str) -> int:
 
 
 def readability() -> float | None:
-    """Findings of the readability tool per 1 000 source lines; none where the tool is absent."""
+    """Return the findings of the readability tool per 1 000 source lines, or None without the tool."""
     if not READABILITY.is_file():
         return None
     command = [sys.executable, str(READABILITY), "--summary", str(SOURCE)]
@@ -124,7 +124,7 @@ def figures() -> dict[str, float | None]:
 
 
 def risen(found: dict[str, float | None], ceilings: dict[str, float]) -> list[str]:
-    """A message for every figure above its ceiling."""
+    """Return a message for every figure above its ceiling."""
     return [
         f"{name}: {found[name]:,g} is above the ceiling of {ceiling:,g}. "
         f"Lower it, or say in {CEILINGS.name} why it may rise."

@@ -110,9 +110,9 @@ def covering_tests(mutant: Mutant, reached: Reached, most: float) -> tuple[str, 
         name = Path(mutant.file).stem.replace("_", "-")
         found |= {test for test in kept if test.endswith(f" {name}]")} or kept  # all, where a file has several parts
     quick = sorted(found, key=lambda test: (reached.seconds[test], test))
-    inner = _fitting(most, [test for test in quick if test.split("::")[0] in near], reached)
+    inner = _select_within_time(most, [test for test in quick if test.split("::")[0] in near], reached)
     inner.sort(key=lambda test: near.index(test.split("::")[0]))
-    outer = _fitting(most, [test for test in quick if test.split("::")[0] not in near], reached)
+    outer = _select_within_time(most, [test for test in quick if test.split("::")[0] not in near], reached)
     known = {test.split("::")[0] for test in reached.seconds}
     stem = Path(mutant.file).stem
     named = [
@@ -123,7 +123,7 @@ def covering_tests(mutant: Mutant, reached: Reached, most: float) -> tuple[str, 
     return (mutant.file, *inner, *outer, *named)
 
 
-def _fitting(most: float, tests: list[str], reached: Reached) -> list[str]:
+def _select_within_time(most: float, tests: list[str], reached: Reached) -> list[str]:
     spent = itertools.accumulate(reached.seconds[test] for test in tests)
     return [test for test, seconds in zip(tests, spent, strict=True) if seconds < most]
 

@@ -17,10 +17,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "docs" / "assets"
@@ -30,7 +33,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 
 @contextmanager
-def browser() -> Any:
+def browser() -> Iterator[Browser]:
     """Debian's Chromium, without a window."""
     from chromium import chromium
     from playwright.sync_api import sync_playwright
@@ -46,7 +49,7 @@ def _celosia(*words: str, folder: Path) -> None:
 
 
 def _page(place: Path, out: str, last: str, first: str = "main", width: int = 900) -> None:
-    """A page from the beginning of an element to the end of the last of others, so that nothing is cut in two."""
+    """Take a picture of a page from the start of one element to the end of the last of others."""
     with browser() as opened:
         page = opened.new_page(viewport={"width": width, "height": 900})
         page.goto(place.resolve().as_uri())
@@ -57,7 +60,7 @@ def _page(place: Path, out: str, last: str, first: str = "main", width: int = 90
 
 
 def report(folder: Path) -> None:
-    """The report of the demonstration: its first page, and what happened to the first columns."""
+    """Take pictures of the report of the demonstration: its first page, and what happened to the first columns."""
     _celosia("demo", folder=folder)
     _page(folder / "demo" / "release.report.html", "report.png", ".facts")
     _page(
@@ -69,7 +72,7 @@ def report(folder: Path) -> None:
 
 
 def risk_map(folder: Path) -> None:
-    """The map of risk and utility of the researcher's tutorial: the page that its own commands write."""
+    """Take a picture of the map of risk and utility that the commands of the researcher's tutorial write."""
     from console import run_page
 
     run_page(ROOT / "docs" / "tutorials" / "researcher.md", folder)
@@ -77,7 +80,7 @@ def risk_map(folder: Path) -> None:
 
 
 def publisher(folder: Path) -> None:
-    """An inference that is edited, and a request with its outlook."""
+    """Take pictures of an edited inference, and of a request with its preview."""
     import polars as pl
     import uvicorn
     from tests.consent import students
@@ -132,14 +135,14 @@ def publisher(folder: Path) -> None:
 
 
 def studio(_: Path) -> None:
-    """The pages of the studio."""
+    """Take pictures of the pages of the studio."""
     import studio_pictures
 
     studio_pictures.main([])
 
 
 def walks(_: Path) -> None:
-    """The walks through the studio."""
+    """Take pictures of the walks through the studio."""
     import studio_walk
 
     studio_walk.main([])
@@ -154,8 +157,8 @@ def site(folder: Path) -> None:
             (SEEN / f"{name}.png").write_bytes(picture)
 
 
-def site_looks(opened: Any, folder: Path) -> dict[str, bytes]:
-    """A page of the built documentation on a desktop, in the dark, on a phone and printed."""
+def site_looks(opened: Browser, folder: Path) -> dict[str, bytes]:
+    """Take pictures of a page of the documentation on a desktop, in the dark, on a phone and printed."""
     taken = {}
     for name, width, theme, medium in (
         ("desktop", 1280, "light", "screen"),
@@ -200,31 +203,31 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "studio": STUDIO,
     "walks": STUDIO,
 }
-"""What the pictures of a group show: templates, words and styles. When one changes, they are made anew."""
+"""Templates, texts and styles that the pictures of a group show. If one changes, the pictures must be made again."""
 
 
 def sources(group: str) -> str:
-    """What tells what a group of pictures was drawn from, from what it would be drawn from now."""
-    told = hashlib.sha256()
+    """Return a hash of the files that a group of pictures shows."""
+    content = hashlib.sha256()
     for path in sorted({path for glob in SOURCES.get(group, ()) for path in ROOT.glob(glob) if path.is_file()}):
-        told.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return told.hexdigest()
+        content.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return content.hexdigest()
 
 
 def stale() -> list[str]:
-    """The groups with pictures that were drawn from what is no longer so."""
+    """Return the groups with pictures of files that have changed since."""
     kept = json.loads(KEPT.read_text("utf-8"))
     now = {group: sources(group) for group in SOURCES}
     return sorted({entry["group"] for entry in kept.values() if entry.get("sources") != now[entry["group"]]})
 
 
 def digest(path: Path) -> str:
-    """What tells one picture from another."""
+    """Return the hash of a picture."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def recorded(group: str, start: int, drawn_from: str) -> int:
-    """Keep in the list what a group has made since a moment, whatever another one makes meanwhile; how many."""
+def record_pictures(group: str, start: int, drawn_from: str) -> int:
+    """Record the pictures that a group has made since ``start``; return their number."""
     own = {path for glob in MADE.get(group, ()) for path in ASSETS.glob(glob)}
     if group == "studio":
         own -= {path for glob in MADE["walks"] for path in ASSETS.glob(glob)}
@@ -244,7 +247,7 @@ def main(wanted: list[str]) -> None:
         start, drawn_from = time.time_ns(), sources(group)
         with tempfile.TemporaryDirectory() as folder:
             GROUPS[group](Path(folder))
-        print(f"{group}: {recorded(group, start, drawn_from)} pictures")
+        print(f"{group}: {record_pictures(group, start, drawn_from)} pictures")
 
 
 if __name__ == "__main__":

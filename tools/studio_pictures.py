@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -28,6 +27,7 @@ from celosia.studio import toml_edit
 from celosia.studio.app import create
 from celosia.studio.pages.start.create import add_seed
 from celosia.studio.project import Project
+from celosia.studio.security import Gate
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "assets" / "studio"
 POLICY = """[input]
@@ -68,7 +68,7 @@ def project(folder: Path) -> Project:
 
 
 def demonstration(folder: Path) -> Project:
-    """The demonstration of 2 000 persons, with incomes in ranges and a few candidates to explore."""
+    """Prepare the demonstration with 2 000 persons, incomes in ranges and a few candidates to explore."""
     place = prepare(folder, 2000)
     place.write_text(add_seed(place.read_text("utf-8")), "utf-8")
     begun = Project(folder)
@@ -164,8 +164,8 @@ DEMONSTRATED = ("hierarchies", "risk", "lattice", "compare")
 """Pages that are pictured with the demonstration."""
 
 
-def served(begun: Project) -> Any:
-    """The gate of a studio on a free port."""
+def serve(begun: Project) -> Gate:
+    """Serve a studio on a free port in a thread."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -181,8 +181,7 @@ def main(wanted: list[str]) -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, sync_playwright() as play:
         studios = {
-            name: served(make(Path(place) / name))
-            for name, make in (("hospital", project), ("register", demonstration))
+            name: serve(make(Path(place) / name)) for name, make in (("hospital", project), ("register", demonstration))
         }
         browser = chromium(play)
         for name in wanted or PAGES:

@@ -38,7 +38,7 @@ class Walk:
         self.page.locator("main").wait_for()
 
     def picture(self, name: str, at: str = "", height: int = 760) -> None:
-        """The window as it is, or scrolled to an element."""
+        """Take a picture of the window, or of it scrolled to an element."""
         self.page.set_viewport_size({"width": 1100, "height": height})
         self.page.locator("[aria-busy]").first.wait_for(state="detached", timeout=LONG)
         if at:
@@ -52,7 +52,7 @@ class Walk:
         self.page.locator("#job").wait_for(state="detached", timeout=LONG)
 
     def said(self) -> None:
-        """What was done is said."""
+        """Check that the outcome of an action is shown."""
         self.page.locator("#said:not(:empty)").wait_for()
 
     def verify(self) -> None:
@@ -73,7 +73,7 @@ class Walk:
 
 
 def hospital(walk: Walk, _: Path) -> None:
-    """A researcher asks for the visits of last year: give her a file in which nobody stands alone."""
+    """Walk: a file of last year's visits for a researcher, in which no patient is unique."""
     walk.picture("1-start")
     walk.page.get_by_role("button", name="Use the demonstration data").click()
     walk.page.wait_for_url("**/data?said=begun")
@@ -95,7 +95,7 @@ def hospital(walk: Walk, _: Path) -> None:
 
 
 def statistics(walk: Walk, folder: Path) -> None:
-    """A household survey becomes a public-use file: weights, incomes, and a certificate that others can check."""
+    """Walk: from a household survey to a public-use file: weights, incomes, and a certificate that others can check."""
     rng = np.random.default_rng(3)
     n = 3000
     household = np.sort(rng.integers(1, 1200, n))
@@ -121,7 +121,7 @@ def statistics(walk: Walk, folder: Path) -> None:
 
 
 def registrar(walk: Walk, folder: Path) -> None:
-    """Marks of students from a spreadsheet: names, blanks and codes for missing in it."""
+    """Walk: marks of students from a spreadsheet with names, blanks and codes for missing values."""
     rng = np.random.default_rng(5)
     n = 800
     first, last = ["Anna", "Pau", "Ona", "Jan", "Laia", "Marc"], ["Ferrer", "Puig", "Soler", "Vidal", "Serra"]
@@ -191,7 +191,7 @@ seed = "5f1e0c7a93b24d6e8a107c95e2d4b6f8"
 
 
 def researcher(walk: Walk, place: Path) -> None:
-    """A policy written by hand is opened, changed, and taken back to the command line."""
+    """Walk: a hand-written policy, opened, changed, and used on the command line again."""
     walk.picture("1-project", ".way", height=900)
     walk.to("/protect?change=require.0")
     walk.page.locator("#preview h3").wait_for(timeout=LONG)
@@ -215,7 +215,7 @@ def researcher(walk: Walk, place: Path) -> None:
 
 
 def teacher(walk: Walk, _: Path) -> None:
-    """A class sees what a step does: it is switched off, and on again."""
+    """Walk: a step switched off and on again, for a class to see its effect."""
     walk.page.locator("form[action='/begin/demonstration'] button").click()
     walk.page.wait_for_url("**/data?said=begun")
     walk.to("/protect")
@@ -240,8 +240,8 @@ TASKS: dict[str, tuple[Callable[[Walk, Path], None], str, str]] = {
 }
 
 
-def prepared(task: str, folder: Path) -> Path:
-    """The folder of a task before it begins."""
+def prepare(task: str, folder: Path) -> Path:
+    """Prepare the folder of a task."""
     if task == "researcher":
         rng = np.random.default_rng(9)
         ages = rng.integers(18, 90, 900)
@@ -262,7 +262,7 @@ def main(wanted: list[str]) -> None:
         browser = chromium(play)
         for task in wanted or TASKS:
             steps, language, theme = TASKS[task]
-            folder = prepared(task, Path(place) / task)
+            folder = prepare(task, Path(place) / task)
             command = [sys.executable, "-m", "celosia", "studio", str(folder), "--port", "0", "--no-browser"]
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
                 try:
