@@ -182,10 +182,7 @@ def _has_one_value(table: Table, name: str, mask: NDArray[np.bool_]) -> bool:
 
 
 def _by_numbers(original: Table, protected: Table, record: int, row: int) -> Route | None:
-    """Chance that the nearest protected record, in standard deviations of the original, is the right one.
-
-    Records at the same distance share the chance.
-    """
+    """Chance that the nearest protected record, in standard deviations, is the right one; ties share it."""
     from celosia.kernels.statistics.deviation import deviations, middles
     from celosia.views.persons import released_persons
 

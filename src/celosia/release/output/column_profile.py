@@ -168,6 +168,3 @@ def _sum_parts(lines: pl.DataFrame) -> dict[str, Amount]:
         before = sums.get(what, Amount(least=least))
         sums[what] = Amount(before.values + values, before.rows + rows, min(before.least, least))
     return sums
-
-
-__all__ = ["ONLY_NAMES", "TRIED", "ColumnProfile", "Frame", "count_rare", "profile_column", "rare_row_limit"]

@@ -82,7 +82,7 @@ class Sighting:
     certain: bool
     advice: str
     acknowledged: str = ""
-    """The data owner's reason to release it; empty if not acknowledged."""
+    """Reason of the data owner to release it; empty if not acknowledged."""
     unit: str = "cells"
     """What is counted: cells, records, names of columns, or labels."""
 
@@ -261,7 +261,8 @@ class _Inspection:
         original = self.original
         if name not in original.schema or name not in self.overwritten or name in self.formal:
             return
-        if original.engine.types(original.rows.frame)[name].is_numeric() and not _is_weight(original, name):
+        is_weight = Role.WEIGHT in original.schema[name].roles
+        if original.engine.types(original.rows.frame)[name].is_numeric() and not is_weight:
             pattern = number_form(profile_column(original, name, untouched=True).numbers(name))
             if pattern is not None and (pattern.checked or not pattern.fewest):
                 yield self._form(name, pattern, profile, "numbers computed from ")
@@ -565,10 +566,6 @@ def number_form(values: pl.Series) -> Pattern | None:
         if form and (form[0].checked or (len(some) >= MANY_VALUES and length >= LONG)):
             return form[0]
     return None
-
-
-def _is_weight(table: Table, name: str) -> bool:
-    return Role.WEIGHT in table.schema[name].roles
 
 
 def _members(label: str) -> tuple[str, ...]:

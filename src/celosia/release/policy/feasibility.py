@@ -106,6 +106,3 @@ def support(part: type[Part], engine: type[Engine[Any]]) -> str:
 def _always(part: type[Part]) -> bool:
     """Whether the part needs whole columns for all of its parameters."""
     return part.memory != "none" and part.needs_memory is Part.needs_memory
-
-
-__all__ = ["nearest", "formal_options", "required_bytes", "refuse_before_formal", "refuse_beyond", "support"]

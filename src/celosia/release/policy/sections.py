@@ -85,10 +85,7 @@ class OpenSection(Section):
         return dict(self.model_extra or {})
 
     def check_options(self, call: Callable[..., object] | None, skip: int, further: tuple[str, ...] = ()) -> None:
-        """Raise if the reader or writer does not accept an option or its value; the first ``skip`` arguments are none.
-
-        Options named in ``further`` are not checked.
-        """
+        """Raise if ``call``, after its first ``skip`` arguments, does not accept an option that is not ``further``."""
         names = option_names(call, skip)
         options = {name: value for name, value in self.options.items() if name not in further}
         for name in options:
