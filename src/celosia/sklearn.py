@@ -5,8 +5,8 @@ Import it by its own name: ``from celosia.sklearn import Protector``. It needs `
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from celosia.parts import Method, build
 from celosia.release.evidence.plain_data import plain
 from celosia.release.plan import Plan
 from celosia.table import Table, read
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -51,7 +54,7 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     [32.0, 32.0, 48.0, 48.0]
     """
 
-    def __init__(self, methods: Any = (), *, schema: Schema | None = None, seed: int | None = None) -> None:
+    def __init__(self, methods: object = (), *, schema: Schema | None = None, seed: int | None = None) -> None:
         self.methods = methods
         self.schema = schema
         self.seed = seed
@@ -84,7 +87,7 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check_is_fitted(self, "names_out_")
         return np.asarray(self.names_out_, dtype=object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = get_tags(super())
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         tags.non_deterministic = self.seed is None
@@ -92,8 +95,8 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return tags
 
     def _build_methods(self) -> list[Method]:
-        several = isinstance(self.methods, Sequence) and not isinstance(self.methods, str | Mapping)
-        built: list[Method] = [build("method", each) for each in (self.methods if several else [self.methods])]
+        several = self.methods if isinstance(self.methods, Sequence) and not isinstance(self.methods, str) else None
+        built: list[Method] = [build("method", each) for each in ([self.methods] if several is None else several)]
         for method in built:
             if method.rows != "same":
                 raise ParameterError(f"{method.name} removes or creates rows: the transformer must keep every row.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 from pydantic import Field
 
@@ -61,7 +61,11 @@ class _Additive(Mechanism):
         half = self.half_width(level)
         return answer - half, answer + half
 
-    def answer(self, value: float | Sequence[float], /) -> Any:
+    @overload
+    def answer(self, value: float, /) -> float: ...
+    @overload
+    def answer(self, value: Sequence[float], /) -> list[float]: ...
+    def answer(self, value: float | Sequence[float], /) -> float | list[float]:
         """Return the number, or several numbers, with fresh noise from the generator of the operating system."""
         noisy = self.noise().add(list(value) if isinstance(value, Iterable) else [value])
         return noisy if isinstance(value, Iterable) else noisy[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 from pydantic import Field
 
@@ -78,7 +78,11 @@ class RandomisedResponse(Mechanism):
         low, high = (min(max(end, 0.0), 1.0) for end in (estimate - half, estimate + half))
         return low, high
 
-    def answer(self, values: bool | Sequence[bool], /) -> Any:
+    @overload
+    def answer(self, values: bool, /) -> bool: ...
+    @overload
+    def answer(self, values: Sequence[bool], /) -> list[bool]: ...
+    def answer(self, values: bool | Sequence[bool], /) -> bool | list[bool]:
         """Return a randomised answer, or one for each of several people."""
         from celosia.kernels.budget.noise import respond
 

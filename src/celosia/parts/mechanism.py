@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from celosia.parts.part import Part, PersonUnit
+
+QueryData: TypeAlias = Any
+"""Input of a mechanism: a number, several numbers, true or false answers, or the scores of candidates."""
 
 if TYPE_CHECKING:
     from celosia.kernels.budget.cost import Cost
@@ -22,7 +25,7 @@ class Mechanism(Part, home="celosia.mechanisms"):
     persons: ClassVar[PersonUnit] = "given"
 
     @abstractmethod
-    def answer(self, data: Any, /) -> object:
+    def answer(self, data: QueryData, /) -> object:
         """Return a noisy answer."""
 
     @abstractmethod

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -178,7 +178,7 @@ class SearchHints:
 class CountsPopulation:
     """Mixin of a model that can count people of a table in its field ``population``."""
 
-    population: Any
+    population: object
 
 
 class ComparesWithInput:
@@ -222,7 +222,7 @@ def protects(model: Model) -> bool:
     return not isinstance(model, BoundsBestClass) or model.protects()
 
 
-def population_table(model: Model) -> Any:
+def population_table(model: Model) -> object:
     """Return the population table to be counted; None when there is none."""
     return model.population if isinstance(model, CountsPopulation) else None
 

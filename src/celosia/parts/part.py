@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.fields import FieldInfo
@@ -47,6 +47,9 @@ class DecidedByOneRecord:
     """Mixin of a measure that one record can move by far more than its share of the records: it is never published."""
 
 
+PartOfKind: TypeAlias = Any
+"""A part of the kind that an argument names."""
+
 KIND = "x-kind"
 """Key of a JSON schema that marks a nested part; its value is the kind."""
 
@@ -87,26 +90,26 @@ class Part(BaseModel):
         """Return whether it needs all rows of a column in memory for a table with this schema."""
         return self.memory != "none"
 
-    def __init_subclass__(cls, *, home: str = "", covers: tuple[str, ...] = (), **options: Any) -> None:
+    def __init_subclass__(cls, *, home: str = "", covers: tuple[str, ...] = (), **options: Unpack[ConfigDict]) -> None:
         """Register a kind with its package ``home``, or with the kinds that it ``covers``; pass on other options."""
         super().__init_subclass__(**options)
         if home or covers:
             add_kind(cls, home, covers)
 
-    def __init__(self, /, **data: Any) -> None:
+    def __init__(self, /, **data: object) -> None:
         try:
             super().__init__(**{name: _read(type(self), name, value) for name, value in data.items()})
         except ValidationError as error:
             raise ParameterError(explain(type(self), error)) from None
 
     @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+    def __pydantic_init_subclass__(cls, **kwargs: object) -> None:
         super().__pydantic_init_subclass__(**kwargs)
         if "kind" not in cls.__dict__ and not cls.__name__.startswith("_"):
             add_part(cls)
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         if "kind" not in cls.__dict__ or not cls.kind:
             return handler(source)
         # A field of type Model, Loss, … holds a nested part: an instance, a mapping with `use`, or the text grammar.
@@ -135,7 +138,7 @@ class Part(BaseModel):
         return grammar.show(self.spec())
 
 
-def build(kind: str, value: Any) -> Any:
+def build(kind: str, value: object) -> PartOfKind:
     """Build a part from an instance, a mapping with ``use``, or the text grammar.
 
     >>> build("model", "k-anonymity(k=5)")
@@ -155,7 +158,7 @@ def build(kind: str, value: Any) -> Any:
     return cls(**{str(k).replace("-", "_"): v for k, v in value.items() if k != "use"})
 
 
-def build_all(kind: str, value: Any) -> list[Any]:
+def build_all(kind: str, value: object) -> list[PartOfKind]:
     """Build parts from a list of them, or from a single one.
 
     >>> build_all("model", "k-anonymity(k=5)"), len(build_all("model", "[k-anonymity(k=5), l-diversity(l=2)]"))
@@ -164,10 +167,10 @@ def build_all(kind: str, value: Any) -> list[Any]:
     return [build(kind, part) for part in as_list(value)]
 
 
-def as_list(value: Any) -> Any:
+def as_list(value: object) -> Sequence[Any]:
     """Return parts as a list: a single part, in any of its forms, becomes a list of one; a text may hold a list."""
     if not isinstance(value, str | Mapping | Part):
-        return value
+        return cast("Sequence[Any]", value)  # checked where the field or the part is built
     return grammar.parse_list(value) if isinstance(value, str) and value.lstrip().startswith("[") else [value]
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from celosia.parts import grammar
 from celosia.parts.part import Credential, Part, Private, has_mark
 from celosia.parts.registry import find
 
+Specification: TypeAlias = Any
+"""A part, a parameter or several of them as plain data, as a policy writes them."""
 PathChange = Callable[[Path], Path]
 """Function from the path that is written to the path that is used."""
 _FILE = "file:"
@@ -24,7 +26,7 @@ class Place(Private):
     """Marks a field that holds the path of a file, or another way to name a second table."""
 
 
-def resolve_paths(kind: str, value: Any, directory: Path) -> Any:
+def resolve_paths(kind: str, value: object, directory: Path) -> Specification:
     """Return the specification of a part with its relative paths resolved against a directory.
 
     Includes nested parts, and the ``steps`` and ``vary`` of the candidates of an exploration. Addresses of database
@@ -36,7 +38,7 @@ def resolve_paths(kind: str, value: Any, directory: Path) -> Any:
     return _map_paths(kind, value, lambda path: directory / path)
 
 
-def paths_in(kind: str, value: Any) -> list[Path]:
+def paths_in(kind: str, value: object) -> list[Path]:
     """Return the paths of files that a specification names, unresolved.
 
     >>> paths_in("model", "k-map(k=3, population=people.csv)")
@@ -67,7 +69,7 @@ def identity(part: Part) -> str:
     )
 
 
-def _map_paths(kind: str, value: Any, change: PathChange) -> Any:
+def _map_paths(kind: str, value: object, change: PathChange) -> Specification:
     if isinstance(value, list | tuple):
         return [_map_paths(kind, entry, change) for entry in value]
     if isinstance(value, str):
@@ -84,7 +86,7 @@ def _map_paths(kind: str, value: Any, change: PathChange) -> Any:
     return {str(name): _map_parameter(cls, str(name), each, change) for name, each in value.items()}
 
 
-def from_directory(value: Any, directory: Path) -> Any:
+def from_directory(value: object, directory: Path) -> Specification:
     """Return a reference to a file with its path resolved against a directory.
 
     >>> from_directory("sqlite:///people.db", Path("data")), from_directory("env:BASE", Path("data"))
@@ -93,7 +95,7 @@ def from_directory(value: Any, directory: Path) -> Any:
     return map_path(value, lambda path: directory / path)
 
 
-def map_path(value: Any, change: PathChange) -> Any:
+def map_path(value: object, change: PathChange) -> Specification:
     """Return a reference to a file with its path changed.
 
     A reference is a path, ``file:…``, the URL of a database file, or a mapping with one of them as ``path`` or ``url``.
@@ -111,11 +113,12 @@ def map_path(value: Any, change: PathChange) -> Any:
     return value if text.startswith("env:") or "://" in text else str(change(Path(text)))
 
 
-def _map_parameter(cls: type[Part], name: str, value: Any, change: PathChange) -> Any:
+def _map_parameter(cls: type[Part], name: str, value: object, change: PathChange) -> Specification:
     info = cls.model_fields.get(name.replace("-", "_"))
     if info is None:
-        varied = name == _VARY and isinstance(value, Mapping)
-        return {key: _map_choices(cls, key, each, change) for key, each in value.items()} if varied else value
+        if name == _VARY and isinstance(value, Mapping):
+            return {key: _map_choices(cls, key, each, change) for key, each in value.items()}
+        return value
     if has_mark(info, Place):
         return map_path(value, change)
     if has_mark(info, Credential) and isinstance(value, str) and value.startswith(_FILE):
@@ -124,7 +127,7 @@ def _map_parameter(cls: type[Part], name: str, value: Any, change: PathChange) -
     return _map_paths(kind, value, change) if kind else value
 
 
-def _map_choices(cls: type[Part], name: str, values: Any, change: PathChange) -> Any:
+def _map_choices(cls: type[Part], name: str, values: object, change: PathChange) -> Specification:
     return (
         [_map_parameter(cls, name, value, change) for value in values] if isinstance(values, list | tuple) else values
     )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 T = TypeVar("T")
+R = TypeVar("R", bound="Risk")
 
 
 class Evidence(TypedDict):
@@ -56,9 +57,9 @@ class Risk(Threat, home="celosia.risk"):
 
     kind: ClassVar[str] = "risk"
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls) -> None:
         """Make the number of a risk the highest over the readings of a table."""
-        super().__init_subclass__(**options)
+        super().__init_subclass__()
         for name, key in (("value", float), ("evidence", operator.itemgetter("value"))):
             if name in vars(cls) and cls is not Risk:
                 setattr(cls, name, _highest(vars(cls)[name], key))
@@ -76,11 +77,11 @@ class Risk(Threat, home="celosia.risk"):
         """Return the value with interval, baseline and components, as far as it has them."""
 
 
-def _highest(measure: Callable[[Any, Table], T], key: Callable[[T], Any]) -> Callable[[Any, Table], T]:
+def _highest(measure: Callable[[R, Table], T], key: Callable[[T], float]) -> Callable[[R, Table], T]:
     """Decorate a measurement to return the highest over the readings of a table."""
 
     @functools.wraps(measure)
-    def highest(self: Any, table: Table) -> T:
+    def highest(self: R, table: Table) -> T:
         readings = table.readings()
         values = [measure(self, each) for each in readings]
         return values[0] if len(values) == 1 else max(values, key=key)

@@ -99,7 +99,7 @@ class Suggestions(list[ColumnSuggestion], Shown):
     __repr__ = Shown.__repr__
 
 
-def suggest(table: Any) -> Suggestions:
+def suggest(table: object) -> Suggestions:
     """Propose a role, a kind and a hierarchy for every column of a table, or of what :func:`celosia.read` takes.
 
     Direct identifiers are found by the form of the values, with check digits where there are some, and by name (in
@@ -131,13 +131,13 @@ def as_dates(s: ColumnSuggestion) -> ColumnSuggestion:
 
 
 def lattice_nodes(suggestions: list[ColumnSuggestion]) -> int:
-    """Return how many combinations of levels the suggested quasi-identifiers have."""
+    """Return the number of combinations of levels of the suggested quasi-identifiers."""
     return math.prod(
         nodes_of(s.hierarchy) for s in suggestions if s.role == Role.QUASI and s.hierarchy and not s.left_out
     )
 
 
-def _frame(table: Any) -> pl.DataFrame | pl.LazyFrame:
+def _frame(table: object) -> pl.DataFrame | pl.LazyFrame:
     """Return the rows as a Polars frame, as lazy as they are."""
     import polars as pl
 

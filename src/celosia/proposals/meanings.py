@@ -41,7 +41,7 @@ def meanings() -> tuple[Meaning, ...]:
     'postcode'
     """
     text = resources.files("celosia.proposals").joinpath("meanings.toml").read_text(encoding="utf-8")
-    return tuple(_meaning(entry) for entry in tomllib.loads(text)["meaning"])
+    return tuple(_parse_meaning(entry) for entry in tomllib.loads(text)["meaning"])
 
 
 def meaning_named(what: str) -> Meaning:
@@ -49,7 +49,7 @@ def meaning_named(what: str) -> Meaning:
     return next(meaning for meaning in meanings() if meaning.what == what)
 
 
-def _meaning(entry: dict[str, Any]) -> Meaning:
+def _parse_meaning(entry: dict[str, Any]) -> Meaning:
     """Build one meaning from its table."""
     phrases = [phrase.strip() for language in LANGUAGES for phrase in entry.get(language, "").split(",")]
     names = {field.name for field in fields(Meaning)}

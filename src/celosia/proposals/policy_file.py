@@ -175,8 +175,8 @@ def _add_requirements(document: TOMLDocument, suggestions: list[ColumnSuggestion
             add_comments(document, ["", offer, *_as_requirement({"use": "l-diversity", "l": 2, "column": s.name})])
 
 
-def _as_requirement(entries: dict[str, Any]) -> list[str]:
-    """Return a requirement as the lines that it would have."""
+def _as_requirement(entries: Mapping[str, object]) -> list[str]:
+    """Return the lines of a requirement in a policy."""
     return ["[[require]]", *table(entries).as_string().splitlines()]
 
 

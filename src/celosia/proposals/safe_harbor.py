@@ -51,20 +51,18 @@ def _apply_rule(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
     if s.hipaa == 2:
         return _as_identifier(s, "places smaller than a state are removed", 2)
     if s.role == Role.QUASI and s.rare and s.hierarchy:
-        facts: dict[str, Any] = {"steps_reason": f"{s.rare} values stand on few records"}
         if s.hierarchy["use"] == "priority" and s.frequent:
-            facts |= {
-                "hierarchy": {"use": "priority", "keep": [s.frequent]},
-                "hierarchy_reason": "rare values are hidden",
-            }
-        return replace(s, steps=({"use": "recode", "column": s.name, "level": 1},), **facts)
+            hierarchy = {"use": "priority", "keep": [s.frequent]}
+            s = replace(s, hierarchy=hierarchy, hierarchy_reason="rare values are hidden")
+        steps = ({"use": "recode", "column": s.name, "level": 1},)
+        return replace(s, steps=steps, steps_reason=f"{s.rare} values stand on few records")
     return s
 
 
-def _with_steps(s: ColumnSuggestion, why: str, number: int, *steps: dict[str, Any], **facts: Any) -> ColumnSuggestion:
-    """Return the suggestion with the steps that the rule asks for."""
+def _with_steps(s: ColumnSuggestion, why: str, number: int, *steps: dict[str, Any]) -> ColumnSuggestion:
+    """Return the suggestion with the steps that the rule requires."""
     reason = f"{NAME} {number}: {why}"
-    return replace(s, role=Role.QUASI, left_out=False, steps=steps, steps_reason=reason, reason=reason, **facts)
+    return replace(s, role=Role.QUASI, left_out=False, steps=steps, steps_reason=reason, reason=reason)
 
 
 def _as_identifier(s: ColumnSuggestion, why: str, number: int) -> ColumnSuggestion:
@@ -88,32 +86,28 @@ def _areas(s: ColumnSuggestion) -> ColumnSuggestion:
     hidden = s.code_length - 3
     stars = "*" * hidden
     return _with_steps(
-        s,
+        replace(s, hierarchy={"use": "prefixes", "masked": [hidden]}, hierarchy_reason="three digits stay"),
         "three digits of the ZIP code stay, 000 for areas of 20 000 people or fewer (the list is that of the United "
         "States, Census 2000: for other areas write your own)",
         2,
         {"use": "recode", "column": s.name, "level": 1},
         {"use": "recode", "column": s.name, "mapping": {f"{area}{stars}": f"000{stars}" for area in SMALL_AREAS}},
-        hierarchy={"use": "prefixes", "masked": [hidden]},
-        hierarchy_reason="three digits stay",
     )
 
 
 def _years(s: ColumnSuggestion, today: dt.date) -> ColumnSuggestion:
     """Keep the year of a date."""
-    facts: dict[str, Any] = {"hierarchy_reason": "the year stays"}
-    if s.date_format == "%Y-%m":
-        facts["hierarchy"] = {"use": "prefixes", "masked": [3]}
-    else:
-        facts["hierarchy"] = {**(s.hierarchy or {}), "use": "dates", "units": ["year"]}
+    dates = {**(s.hierarchy or {}), "use": "dates", "units": ["year"]}
+    hierarchy = {"use": "prefixes", "masked": [3]} if s.date_format == "%Y-%m" else dates
+    s = replace(s, hierarchy=hierarchy, hierarchy_reason="the year stays")
     year = {"use": "recode", "column": s.name, "level": 1}
     if s.meaning != "birth date":
-        return _with_steps(s, "of dates the year stays", 3, year, **facts)
+        return _with_steps(s, "of dates the year stays", 3, year)
     limit = today.year - OLDEST
     why = f"of birth dates the year stays, {limit} standing for it and before: it would tell an age over 89"
     if s.date_format is None:
         first = {"use": "bottom-code", "columns": [s.name], "value": dt.date(limit, 1, 1).isoformat()}
-        return _with_steps(s, why, 3, first, year, **facts)
+        return _with_steps(s, why, 3, first, year)
     after = "***" if s.date_format == "%Y-%m" else ""
     older = {f"{born}{after}": f"{limit}{after}" for born in range(1850, limit)}
-    return _with_steps(s, why, 3, year, {"use": "recode", "column": s.name, "mapping": older}, **facts)
+    return _with_steps(s, why, 3, year, {"use": "recode", "column": s.name, "mapping": older})

@@ -85,7 +85,7 @@ def meaning_of(name: str) -> Meaning | None:
 
 
 def _bare_person(part: tuple[str, ...], meaning: Meaning) -> bool:
-    """Return whether one word says that something is about a person: "sexe_alumne" is a sex."""
+    """Return whether one word names a person but not the attribute: the sex in "sexe_alumne" is of a pupil."""
     return len(part) == 1 and meaning.role == Role.PERSON
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NotRequired
+from typing import TYPE_CHECKING, ClassVar, Literal, NotRequired
 
 import numpy as np
 from pydantic import Field
@@ -101,7 +101,7 @@ class Uniqueness(BoundedByRows, Risk):
         return pl.DataFrame(table.cached(("profile", largest), lambda: _profile(table, subsets)), orient="row")
 
 
-def _profile(table: Table, subsets: list[tuple[str, ...]]) -> list[dict[str, Any]]:
+def _profile(table: Table, subsets: list[tuple[str, ...]]) -> list[dict[str, object]]:
     return [_row(subset, frequency, size) for subset, frequency, size in _subset_sizes(table, subsets)]
 
 
@@ -112,7 +112,7 @@ def _subset_sizes(table: Table, subsets: list[tuple[str, ...]]) -> Iterator[tupl
         yield subset, frequency, size.astype(np.float64)
 
 
-def _row(subset: tuple[str, ...], frequency: Floats, size: Floats) -> dict[str, Any]:
+def _row(subset: tuple[str, ...], frequency: Floats, size: Floats) -> dict[str, object]:
     n = float(size.sum())
     pairs = n * (n - 1) / 2
     return {

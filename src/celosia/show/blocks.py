@@ -131,7 +131,7 @@ def _loss_row(finding: Finding, comparison: Comparison) -> tuple[str, ...]:
     """Return a loss with an arrow that compares it with the loss of an unchanged table."""
     least = _identity_value(finding, comparison)
     shown = [value_of(finding, value) for value in (finding.value, least)]
-    return _label(finding), *shown, _arrow(finding.value, least), _meaning(finding)
+    return _label(finding), *shown, _arrow(finding.value, least), _plain_summary(finding)
 
 
 def _attack_row(finding: Finding) -> tuple[str, ...]:
@@ -139,10 +139,10 @@ def _attack_row(finding: Finding) -> tuple[str, ...]:
     guess = finding.evidence.get("baseline")
     guess = guess if isinstance(guess, int | float) else None
     shown = [value_of(finding, value) for value in (finding.value, guess)]
-    return _label(finding), *shown, _arrow(finding.value, guess), _meaning(finding)
+    return _label(finding), *shown, _arrow(finding.value, guess), _plain_summary(finding)
 
 
-def _meaning(finding: Finding) -> str:
+def _plain_summary(finding: Finding) -> str:
     """Summary of the measure as plain text."""
     from celosia.parts import summary
 
@@ -410,7 +410,7 @@ def number(value: object) -> str:
 def _row(finding: Finding) -> tuple[str, str, str]:
     if finding.value is None:
         return finding.part.name, "—", f"not measured: {finding.reason}"
-    meaning = f"{_meaning(finding)} ↓ lower is better"
+    meaning = f"{_plain_summary(finding)} ↓ lower is better"
     return finding.part.name, value_of(finding, finding.value), meaning
 
 

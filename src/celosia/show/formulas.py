@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pylatexenc.latex2text import LatexNodes2Text
+    from pylatexenc.latexwalker import LatexMacroNode
+    from pylatexenc.macrospec import LatexContextDb
 
 _DIGITS = "0123456789+-=()"
 _LOW = dict(zip(_DIGITS + "aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ", strict=True))
@@ -91,7 +96,7 @@ def _reader() -> _Formula:
 class _Formula:
     """Reads a formula with the macros of both sides."""
 
-    def __init__(self, reader: Any, walker: Any) -> None:
+    def __init__(self, reader: LatexNodes2Text, walker: LatexContextDb) -> None:
         self.reader, self.walker = reader, walker
 
     def latex_to_text(self, tex: str) -> str:
@@ -101,7 +106,7 @@ class _Formula:
         return str(self.reader.nodelist_to_text(nodes))
 
 
-def _fraction(node: Any, l2tobj: Any) -> str:
+def _fraction(node: LatexMacroNode, l2tobj: LatexNodes2Text) -> str:
     """Return a fraction in one line, with brackets around parts of more than one term."""
     above, below = (l2tobj.nodelist_to_text([part]).strip() for part in node.nodeargd.argnlist)
     return f" {_in_brackets(above)}/{_in_brackets(below)} "

@@ -14,6 +14,7 @@ from celosia.views.comparing.features import features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     from celosia.table import Table
 
@@ -92,7 +93,7 @@ def is_number(y: NDArray[Any]) -> bool:
     return y.dtype.kind == "f" and len(np.unique(y)) > 10
 
 
-def rpart_tree(y: NDArray[Any], seed: int, *, regress: bool) -> Any:
+def rpart_tree(y: NDArray[Any], seed: int, *, regress: bool) -> DecisionTreeClassifier | DecisionTreeRegressor:
     """Return an unfitted tree that is grown and pruned about as rpart does."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -87,8 +87,7 @@ class DomainLoss(SearchObjective, Loss):
     def combine(self, losses: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """Combine the losses of the columns, which lie along the last axis."""
         if self.aggregate == "balanced":
-            to_terms, to_score = _balanced_terms(weight)
-            return np.asarray(to_score(to_terms(losses).sum(axis=-1)), dtype=np.float64)
+            return _balanced_loss(_balanced_terms(weight)[0](losses).sum(axis=-1))
         v = losses * weight
         if self.aggregate == "geometric":
             return np.asarray(np.prod(1 + v, axis=-1) ** (1 / v.shape[-1]) - 1, dtype=np.float64)
@@ -154,10 +153,12 @@ def _balanced_terms(weight: NDArray[np.float64]) -> Additive:
     def to_terms(v: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(-share * np.log1p(-np.minimum(v, 1.0) / (1 + SHIFT)), dtype=np.float64)
 
-    def to_score(total: Any) -> Any:
-        return -(1 + SHIFT) * np.expm1(-total)
+    return to_terms, lambda total: float(_balanced_loss(total))
 
-    return to_terms, to_score
+
+def _balanced_loss(total: float | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the combined loss of sums of additive terms."""
+    return np.asarray(-(1 + SHIFT) * np.expm1(-np.asarray(total)), dtype=np.float64)
 
 
 def _suppressed_share(original: Table, cover: Coverage) -> float:

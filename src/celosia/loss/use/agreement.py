@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from celosia.errors import NotApplicable
 from celosia.kernels.statistics.deviation import deviations, subtract_mean
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,7 +40,7 @@ class Tree:
     share: Floats
 
     @classmethod
-    def of(cls, fitted: Any) -> Tree:
+    def of(cls, fitted: DecisionTreeClassifier | DecisionTreeRegressor) -> Tree:
         """Read the tree of a fitted scikit-learn model."""
         t = fitted.tree_
         weight = np.asarray(t.weighted_n_node_samples, dtype=np.float64)

@@ -17,6 +17,7 @@ from celosia.parts import Column, Columns, Loss
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from sklearn.base import BaseEstimator
 
     from celosia.table import Table
 
@@ -85,7 +86,7 @@ class ModelDisagreement(Loss):
             warnings.simplefilter("ignore")  # a fit that has not converged is used as it is
             return np.asarray(model.fit(x, y).predict(at))
 
-    def _model(self, y: NDArray[Any], *, regress: bool) -> Any:
+    def _model(self, y: NDArray[Any], *, regress: bool) -> BaseEstimator:
         if self.learner == "tree":
             return rpart_tree(y, self.seed, regress=regress)
         if self.learner == "linear":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -91,7 +91,7 @@ class Pram(Method):
             return self._apply_in_batches(table, stream, given)
         columns: dict[str, pl.Series] = {}
         changed: dict[str, int] = {}
-        matrices: dict[str, list[dict[str, Any]]] = {}
+        matrices: dict[str, list[dict[str, object]]] = {}
         for name in self.columns:
             unit = units(self.name, table, [name])
             coded, values = table.codes(name)
@@ -125,7 +125,7 @@ class Pram(Method):
 
         done = table.identified()
         changed: dict[str, int] = {}
-        matrices: dict[str, list[dict[str, Any]]] = {}
+        matrices: dict[str, list[dict[str, object]]] = {}
         for name in self.columns:
             counted = table.count([*self.within, name], rows_only=True)
             column = counted.column(name)
@@ -152,7 +152,7 @@ class Pram(Method):
             changed[name] = _count_changed(before, draws, self.within)
         return self._outcome(done, changed, matrices)
 
-    def _outcome(self, done: Table, changed: dict[str, int], matrices: dict[str, list[dict[str, Any]]]) -> Outcome:
+    def _outcome(self, done: Table, changed: dict[str, int], matrices: dict[str, list[dict[str, object]]]) -> Outcome:
         if self.within:
             return Outcome(done, {"changed": changed}, {"matrices": matrices})
         return Outcome(done, {"changed": changed, "matrices": matrices})

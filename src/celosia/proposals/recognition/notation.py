@@ -63,7 +63,7 @@ SCALES = (
 
 
 def means_missing(text: str) -> bool:
-    """Return whether a text is an answer that says nothing.
+    """Return whether a text means that there is no answer.
 
     >>> means_missing(" NS/NC"), means_missing("n/a"), means_missing("no")
     (True, True, False)

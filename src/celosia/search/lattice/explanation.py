@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from celosia.search.lattice.objective import Score
 
 
-def lattice_record(result: SearchResult, names: Sequence[str]) -> dict[str, Any]:
+def lattice_record(result: SearchResult, names: Sequence[str]) -> dict[str, object]:
     """Return the evaluated nodes, the best one, and the bounds of the lattice.
 
     Each node is a list ``[levels, suppressed, classes, score, holds]``; no cell value occurs.
@@ -44,7 +44,7 @@ MANY = 10
 
 def search_quality(
     *, complete: bool, score: Score, bound: Score | None, judged: int, spans: Sequence[int], may_suppress: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the evidence on how close a result is to the optimum.
 
     ``gap`` is the largest possible distance of the optimum from the score, ``None`` where no bound is proven.
