@@ -432,7 +432,7 @@ def test_what_was_measured_once_is_not_used_for_another_history():
 
 def test_an_exploration_can_be_written_down_and_restored():
     found = explore(numbers(), FEW, max_risk=0.5, **QUICK)
-    again = Frontier.restored(json.loads(json.dumps(found.record())))
+    again = Frontier.from_record(json.loads(json.dumps(found.record())))
     assert again.record() == found.record()
     assert [p.candidate.text for p in again.frontier] == [p.candidate.text for p in found.frontier]
     assert again.best().label == found.best().label

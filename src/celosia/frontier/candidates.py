@@ -143,7 +143,7 @@ def _mixed_pipelines(table: Table) -> Iterator[Candidate]:
         yield Candidate((build("method", grouped), build("method", coarser)))
 
 
-def _expand(table: Table, entry: Any) -> Iterator[Candidate]:
+def _expand(table: Table, entry: object) -> Iterator[Candidate]:
     """Yield the candidates of one entry."""
     if isinstance(entry, Mapping) and STEPS in entry:
         unknown = sorted(set(entry) - {STEPS})
@@ -157,7 +157,7 @@ def _expand(table: Table, entry: Any) -> Iterator[Candidate]:
         yield Candidate(tuple(chosen))
 
 
-def _variants(table: Table, step: Any) -> Iterator[Method]:
+def _variants(table: Table, step: object) -> Iterator[Method]:
     if isinstance(step, str):
         step = grammar.part(step)
     if not isinstance(step, Mapping):

@@ -34,7 +34,7 @@ MOST_SEEDS, MOST_WORKERS = 10_000, 1_024
 
 @explain_failures()
 def explore(
-    table: Any,
+    table: object,
     candidates: Sequence[Any] | None = None,
     *,
     schema: Schema | None = None,
@@ -97,7 +97,9 @@ def explore(
     )
 
 
-def measures(table: Table, risk: Any, loss: Any) -> tuple[Threat, Loss]:
+def measures(
+    table: Table, risk: Threat | str | Mapping[str, Any] | None, loss: Loss | str | Mapping[str, Any] | None
+) -> tuple[Threat, Loss]:
     """Return the given measures, or those that suit the quasi-identifiers (all columns where none is declared).
 
     Numbers: disclosure risk and probabilistic loss. Columns with hierarchies: the mean re-identification risk and the
@@ -172,7 +174,7 @@ class _Search:
         seed = trial_seed(self.seed, candidate.text, i)
         return key(self.table, candidate, seed, (self.task.risk, self.task.loss)), seed
 
-    def _result(self, candidate: Candidate, i: int) -> dict[str, Any] | None:
+    def _result(self, candidate: Candidate, i: int) -> Mapping[str, Any] | None:
         return self.store.results.get(self._key(candidate, i)[0])
 
     def _evaluate(self, chosen: Sequence[Candidate], seeds: range) -> None:

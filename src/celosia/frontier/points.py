@@ -42,12 +42,12 @@ class Estimate:
         half = float(t.ppf((1 + CONFIDENCE) / 2, len(x) - 1) * x.std(ddof=1) / np.sqrt(len(x)))
         return cls(mean, max(0.0, mean - half), mean + half)
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> dict[str, object]:
         """Return the estimate as plain data."""
         return {"mean": self.mean, "interval": None if self.low is None else [self.low, self.high]}
 
     @classmethod
-    def restored(cls, spec: Mapping[str, Any]) -> Estimate:
+    def from_spec(cls, spec: Mapping[str, Any]) -> Estimate:
         """Return the estimate of plain data."""
         low, high = spec["interval"] or (None, None)
         return cls(spec["mean"], low, high)
@@ -69,7 +69,7 @@ class Point:
         """Text of the candidate."""
         return self.candidate.label
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> dict[str, object]:
         """Return the point as plain data that may be published."""
         return {
             "candidate": self.candidate.public_spec(),
@@ -115,11 +115,11 @@ class Frontier(Shown):
         risk_limit = self.max_risk if max_risk is None else max_risk
         loss_limit = self.max_loss if max_loss is None else max_loss
 
-        def within(estimate: Estimate, limit: float | None) -> bool:
+        def is_within(estimate: Estimate, limit: float | None) -> bool:
             value = estimate.mean if not sure or estimate.high is None else estimate.high
             return limit is None or value <= limit
 
-        kept = [p for p in self.points if within(p.risk, risk_limit) and within(p.loss, loss_limit)]
+        kept = [p for p in self.points if is_within(p.risk, risk_limit) and is_within(p.loss, loss_limit)]
         return tuple(sorted(kept, key=lambda p: (self.score(p), p.label)))
 
     def best(self, max_risk: float | None = None, max_loss: float | None = None, *, sure: bool = False) -> Point:
@@ -147,7 +147,7 @@ class Frontier(Shown):
         below = sum(p.loss.mean < point.loss.mean for p in self.points)
         return 50 * (point.risk.mean + below / max(1, len(self.points) - 1))
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> dict[str, object]:
         """Return the exploration as plain data that may be published."""
         front = {id(p) for p in self.frontier}
         return {
@@ -161,7 +161,7 @@ class Frontier(Shown):
             "known": self.known,
         }
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return the exploration as plain data for the data owner, with every parameter, so that it can be restored."""
         return {
             **self.spec(),
@@ -171,20 +171,20 @@ class Frontier(Shown):
         }
 
     @classmethod
-    def restored(cls, record: Mapping[str, Any]) -> Frontier:
+    def from_record(cls, record: Mapping[str, Any]) -> Frontier:
         """Return the exploration of a :meth:`record`.
 
         >>> point = Point(Candidate((build("method", "noise(columns=[a], p=0.1)"),)), Estimate(0.1, None, None),
         ...               Estimate(0.2, 0.1, 0.3), 5)
         >>> frontier = Frontier((point,), (1.0, 0.0), build("risk", "marketer"), build("loss", "entropy-loss"))
-        >>> Frontier.restored(frontier.record()).record() == frontier.record()
+        >>> Frontier.from_record(frontier.record()).record() == frontier.record()
         True
         """
         points = [
             Point(
                 Candidate(tuple(build("method", method) for method in point["candidate"])),
-                Estimate.restored(point["risk"]),
-                Estimate.restored(point["loss"]),
+                Estimate.from_spec(point["risk"]),
+                Estimate.from_spec(point["loss"]),
                 point["seeds"],
                 point.get("decided", ""),
             )
@@ -206,7 +206,7 @@ class Frontier(Shown):
         """Return the blocks to show: the frontier, the best point, what failed."""
         decided = any(point.decided for point in self.points)
         formal = any(point.candidate.epsilon is not None for point in self.points)
-        further = [name for name, there in (("decided by", decided), ("epsilon", formal)) if there]
+        further = [name for name, present in (("decided by", decided), ("epsilon", formal)) if present]
         head = ("candidate", "risk", "loss", "score", *further)
 
         def row(point: Point) -> tuple[str, ...]:

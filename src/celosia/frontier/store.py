@@ -10,6 +10,7 @@ import errno
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ class Store:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.results: dict[str, dict[str, Any]] = {}
+        self.results: dict[str, Mapping[str, Any]] = {}
         self.seed: int | None = None
         if path is not None and path.exists():
             self._load(path)
@@ -68,13 +69,13 @@ class Store:
         if self.path is not None and new:
             self._append({"format": FORMAT, "seed": f"{seed:x}"})
 
-    def add(self, key: str, result: dict[str, Any], label: str) -> None:
+    def add(self, key: str, result: Mapping[str, object], label: str) -> None:
         """Add a result."""
         self.results[key] = result
         if self.path is not None and not result.get("again"):
             self._append({"key": key, "candidate": label, "result": result})
 
-    def _append(self, entry: dict[str, Any]) -> None:
+    def _append(self, entry: Mapping[str, object]) -> None:
         # One write per line on a descriptor that appends: a kill can truncate a line, never mix two. The newline comes
         # first, so that a truncated line before does not swallow this one.
         assert self.path is not None
@@ -104,12 +105,12 @@ def fingerprint(table: Table) -> bytes:
     return digest.digest()
 
 
-def _content(hierarchy: Any) -> list[str]:
+def _content(hierarchy: object) -> list[str]:
     """Return the declaration of a hierarchy, with a digest of its file where it has one."""
     named = hierarchy.get("path") if isinstance(hierarchy, dict) else hierarchy
     path = Path(named) if isinstance(named, str | Path) else None
-    held = hashlib.blake2b(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
-    return [str(hierarchy), held]
+    digest = hashlib.blake2b(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
+    return [str(hierarchy), digest]
 
 
 def key(table: bytes, candidate: Candidate, seed: int, measures: tuple[Part, Part]) -> str:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from celosia.data.subprocesses import own_output, start
 from celosia.frontier.candidates import Candidate
@@ -23,6 +23,8 @@ from celosia.frontier.trial import Measured, Task, evaluate
 
 POLL = 0.2  # seconds between checks of the clock
 
+Message = Any
+"""Any object that can be pickled."""
 Job = tuple[int, Candidate, int]
 """Number of the result, candidate and seed."""
 
@@ -86,14 +88,14 @@ def _start() -> subprocess.Popen[bytes]:
     return start("celosia.frontier.workers:serve", variables=single)
 
 
-def _send(pipe: BinaryIO | Any, value: Any) -> None:
+def _send(pipe: IO[bytes], value: object) -> None:
     data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     pipe.write(struct.pack("<Q", len(data)))
     pipe.write(data)
     pipe.flush()
 
 
-def _receive(pipe: BinaryIO | Any) -> Any:
+def _receive(pipe: IO[bytes]) -> Message:
     head = pipe.read(8)
     if len(head) < 8:
         raise EOFError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from celosia.gateway.gateway import Gateway
@@ -14,7 +14,7 @@ __all__ = ["DatasetFacts", "Gateway", "Ledger"]
 _HOMES = {"DatasetFacts": "metadata", "Gateway": "gateway", "Ledger": "ledger"}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     import importlib
 
     if name not in _HOMES:

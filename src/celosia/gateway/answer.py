@@ -17,6 +17,8 @@ Key = tuple[Scalar, ...]
 Line = tuple[Key, Sequence[float]]
 """A cell and its noisy numbers, in the order of the plan."""
 LEVEL = 0.95
+Value = Any
+"""Scalar whose type follows from the query."""
 _COUNTS = ("rows", "present", "persons", "distinct")
 
 
@@ -65,7 +67,7 @@ class Answer:
     charge: int = field(default=0, compare=False)
     """The line of the ledger that paid for it."""
 
-    def value(self, column: str | None = None, row: int = 0) -> Any:
+    def value(self, column: str | None = None, row: int = 0) -> Value:
         """Return one value of the answer, by default of the last column and the first row."""
         entry = self.rows[row][column or self.columns[-1]]
         return entry["value"] if isinstance(entry, dict) else entry

@@ -99,7 +99,7 @@ def serve(
     book = Ledger(ledger_of(dataset, ledger), patience=WAITING)
     with closing(Gateway(DatasetFacts.load(dataset), book, grid=grid)) as gateway:
         app = create(gateway, analysts, per_minute=per_minute, secure=secure)
-        serving.serve(app, host, port, announce, server_header=False, proxy_headers=True)
+        serving.serve(app, host, port, announce, server_header=False)
 
 
 def add_key(dataset: str | Path, analyst: str, keys: str | Path | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 import re
 import threading
@@ -9,7 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, SupportsFloat, cast
 
 from celosia.data.credentials import address
 from celosia.data.io.statement import quote_name
@@ -384,10 +385,10 @@ def plain(values: Iterable[Any]) -> tuple[str | bool | int | float | None, ...]:
     return tuple(_plain_value(value) for value in values)
 
 
-def _plain_value(value: Any) -> str | bool | int | float | None:
+def _plain_value(value: SupportsFloat | dt.date | dt.time | str | None) -> str | bool | int | float | None:
     if value is None or isinstance(value, str | bool | int):
         return value
-    if hasattr(value, "isoformat"):
+    if isinstance(value, dt.date | dt.time):
         return str(value.isoformat())
     number = float(value)
     return int(number) if number.is_integer() else number

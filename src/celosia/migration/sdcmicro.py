@@ -11,7 +11,7 @@ from typing import Any
 from celosia import files
 from celosia.errors import DataError
 from celosia.migration.r_script import Call, Constant, Node, Symbol, statements
-from celosia.migration.sdcmicro_calls import SIGNATURES, NotConstant, arguments, as_list, value
+from celosia.migration.sdcmicro_calls import SIGNATURES, NotConstant, RValue, arguments, as_list, value
 from celosia.migration.sdcmicro_steps import MEASURES, STEPS
 from celosia.migration.translation import Entry, Translation
 
@@ -156,7 +156,7 @@ class Script:
         if isinstance(source, Symbol) and source.name in self.tables and self.table is None:
             self.table = source.name
 
-    def constant(self, node: Node | None, otherwise: Any = None) -> Any:
+    def constant(self, node: Node | None, otherwise: RValue = None) -> RValue:
         """Return the value of an argument, or the default."""
         return otherwise if node is None else value(node, self.constants)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from celosia.migration.r_script import Call, Constant, Node, Symbol
 
@@ -68,6 +68,9 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
 }
 """The arguments of each function in their order, as version 5 declares them."""
 
+RValue = Any
+"""Value of an R constant: number, text, truth value, None, or a list of them."""
+
 
 class NotConstant(Exception):
     """A value that only running the script would reveal."""
@@ -95,7 +98,7 @@ def arguments(call: Call) -> dict[str, Node]:
     return {**dict(zip(free, places, strict=False)), **matched}
 
 
-def value(node: Node, constants: Mapping[str, Any]) -> Any:
+def value(node: Node, constants: Mapping[str, RValue]) -> RValue:
     """Return the value of a constant: a number, a text, a truth value, None, or a list of them."""
     if isinstance(node, Constant):
         return node.value
@@ -124,7 +127,7 @@ def _is_null(node: Node) -> bool:
     return isinstance(node, Constant) and node.value is None
 
 
-def _unknown(node: Call) -> Any:
+def _unknown(node: Call) -> NoReturn:
     raise NotConstant(node.function)
 
 
@@ -134,14 +137,14 @@ def _short(values: list[Any]) -> list[Any]:
     return values
 
 
-def _range(first: Any, last: Any, node: Call) -> list[int]:
+def _range(first: object, last: object, node: Call) -> list[int]:
     if not isinstance(first, int) or not isinstance(last, int) or abs(last - first) > LONGEST:
         _unknown(node)
     step = 1 if last >= first else -1
     return list(range(first, last + step, step))
 
 
-def as_list(given: Any) -> list[Any]:
+def as_list(given: object) -> list[Any]:
     """Return a value as a list: R has no scalars."""
     return given if isinstance(given, list) else [] if given is None else [given]
 

@@ -6,13 +6,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.atomic import JOURNAL, refuse_existing, refuse_originals, replace_files
 from celosia.data.toml_text import add_comments, table, tables
 from celosia.errors import InputError, OutputError
 from celosia.parts import build
 from celosia.release.policy.policy import Policy
+
+if TYPE_CHECKING:
+    from tomlkit.items import Table
 
 ROLES = ("identifiers", "quasi", "sensitive", "insensitive")
 SINGLES = ("weight", "household", "stratum", "person")
@@ -90,7 +93,7 @@ class Translation:
             document.add("require", tables(_with_origin(entry) for entry in self.require))
         if self.steps:
             document.add("step", tables(_with_origin(entry) for entry in self.steps))
-        measured = {"risks": _abbreviated(self.risks), "losses": _abbreviated(self.losses)}
+        measured = {"risks": _without_empty_parameters(self.risks), "losses": _without_empty_parameters(self.losses)}
         if self.risks or self.losses:
             document.add("measure", table({kind: parts for kind, parts in measured.items() if parts}))
         document.add("output", table({"path": f"{stem}.safe.csv", **self.output}))
@@ -106,7 +109,7 @@ class Translation:
         place = self.input.get("path", "")
         return {**self.input, "path": f"{stem}{place}" if place in self.files else place}
 
-    def _schema(self, stem: str) -> Any:
+    def _schema(self, stem: str) -> Table:
         columns: dict[str, Any] = {role: names for role, names in self.roles.items() if names}
         section = table({**columns, **{key: self.singles.get(key) for key in SINGLES}})
         hierarchies = {name: f"{stem}{place}" for name, place in self.hierarchies.items()}
@@ -161,10 +164,10 @@ def file_end(what: str, column: str, taken: Mapping[str, Any]) -> str:
     return next(name for name in names if name.lower() not in {each.lower() for each in taken})
 
 
-def _with_origin(entry: Entry) -> Any:
+def _with_origin(entry: Entry) -> Table:
     return table(entry.part, about=[entry.origin] if entry.origin else ())
 
 
-def _abbreviated(parts: list[Mapping[str, Any]]) -> list[Any]:
+def _without_empty_parameters(parts: list[Mapping[str, Any]]) -> list[Any]:
     """Return parts without parameters by name alone."""
     return [part["use"] if len(part) == 1 else part for part in parts]

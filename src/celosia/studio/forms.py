@@ -24,7 +24,9 @@ from celosia.show.parse import parse_number
 
 Submitted = Mapping[str, "str | list[str]"]
 """Fields of a submitted form."""
-Parameters = dict[str, Any]
+Value = Any
+"""Value of a parameter: number, text, truth value, list or part."""
+Parameters = dict[str, Value]
 """Parameters of a part as a policy writes them."""
 Control = Literal["number", "switch", "choice", "column", "columns", "list", "text", "grammar", "part"]
 FIRST = 4
@@ -264,14 +266,16 @@ def _options(
     return () if nullable or control != "list" else tuple((str(v), str(v)) for v in shape["items"].get("enum", ()))
 
 
-def _inner(shape: Mapping[str, Any], value: Any, columns: Sequence[str], prefix: str) -> tuple[Field, ...]:
+def _inner(
+    shape: Mapping[str, Any], value: str | Mapping[str, Any] | None, columns: Sequence[str], prefix: str
+) -> tuple[Field, ...]:
     if not value:
         return ()
     spec = grammar.part(value) if isinstance(value, str) else value
     return tuple(fields(find(shape[KIND], spec["use"]), spec, columns, f"{prefix}."))
 
 
-def _input_value(value: Any, control: Control, default: Any) -> Any:
+def _input_value(value: Value, control: Control, default: object) -> Value:
     """Convert a parameter to the value of its input."""
     if control == "switch":
         return bool(default if value is None else value)
@@ -285,7 +289,7 @@ def _input_value(value: Any, control: Control, default: Any) -> Any:
     return grammar.show(value) if control == "grammar" else _as_text(value)
 
 
-def _parse_input(sent: Submitted, name: str, control: Control, shape: Mapping[str, Any], field: str) -> Any:
+def _parse_input(sent: Submitted, name: str, control: Control, shape: Mapping[str, Any], field: str) -> Value:
     """Convert the value of an input to a parameter; None if it was left empty."""
     if control == "switch":
         return name in sent and sent[name] not in ("", "false")
@@ -315,7 +319,7 @@ def _as_number(text: str, field: str, *, whole: bool) -> float | int:
     return int(value) if whole or text.isdigit() else value
 
 
-def _default(cls: type[BaseModel], name: str) -> Any:
+def _default(cls: type[BaseModel], name: str) -> Value:
     info = cls.model_fields[name]
     default = info.get_default(call_default_factory=True, validated_data={})
     return None if default is PydanticUndefined else default

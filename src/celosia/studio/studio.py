@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -59,9 +59,9 @@ class Studio:
         self.project, self.pages = project, pages
         self.jobs, self.samples = Jobs(project), Samples(project)
 
-    def show(self, request: Request, page: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    def show(self, request: Request, page: str, *, status: int = 200, **values: object) -> HTMLResponse:
         """Render the template ``page.html.j2`` of a page."""
-        return self.draw(request, page, "page.html.j2", status=status, **values)
+        return self.draw(request, page, "page.html.j2", status=status, headers=None, **values)
 
     def draw(
         self,
@@ -71,7 +71,7 @@ class Studio:
         *,
         status: int = 200,
         headers: Mapping[str, str] | None = None,
-        **values: Any,
+        **values: object,
     ) -> HTMLResponse:
         """Render a template of a page (a shared one if ``page`` is empty): a whole page, or a fragment for htmx."""
         language = language_of(request)

@@ -17,7 +17,9 @@ from celosia.data.toml_text import inline, table
 from celosia.errors import InputError
 
 Place = Sequence[str | int]
-Table = dict[str, Any]
+TomlValue = Any
+"""A value, table or document of TOML, plain or of tomlkit."""
+Table = dict[str, TomlValue]
 """A TOML table as plain data, such as a part with its parameters."""
 LISTS = {
     Role.IDENTIFIER: "identifiers",
@@ -27,13 +29,13 @@ LISTS = {
 }
 
 
-def get(text: str, place: Place, default: Any = None) -> Any:
+def get(text: str, place: Place, default: TomlValue = None) -> TomlValue:
     """Return a copy of the value at a place, as plain data.
 
     >>> get('[schema]\\nquasi = ["age"]', ("schema", "quasi"))
     ['age']
     """
-    here: Any = _read(text)
+    here: TomlValue = _read(text)
     for key in place:
         try:
             here = here[key]
@@ -86,7 +88,7 @@ def drop(text: str, place: Place) -> str:
     return tomlkit.dumps(document)
 
 
-def append(text: str, name: str | Place, entry: Any) -> str:
+def append(text: str, name: str | Place, entry: TomlValue) -> str:
     """Append an entry to a list such as ``[[step]]``, ``[[require]]`` or ``("measure", "risks")``.
 
     >>> append('[measure]\\nrisks = ["prosecutor"]\\n', ("measure", "risks"), {"use": "marketer"})
@@ -211,7 +213,7 @@ def _remove_from_list(text: str, place: Place, position: int) -> str:
     return tomlkit.dumps(document)
 
 
-def _add_key(here: Any, key: str, value: object) -> None:
+def _add_key(here: TomlValue, key: str, value: object) -> None:
     """Add a key to a table before its subtables: after them it would belong to the last subtable."""
     import tomlkit
 
@@ -227,7 +229,7 @@ def _add_key(here: Any, key: str, value: object) -> None:
         here.add(name, each)
 
 
-def _parent(document: Any, place: Place) -> Any:
+def _parent(document: TomlValue, place: Place) -> TomlValue:
     """Return the table or list that contains a place; create missing tables."""
     import tomlkit
 
@@ -246,7 +248,7 @@ def _as_place(name: str | Place) -> Place:
     return (name,) if isinstance(name, str) else name
 
 
-def _entries(document: Any, name: str | Place) -> Any:
+def _entries(document: TomlValue, name: str | Place) -> TomlValue:
     place = _as_place(name)
     here = _parent(document, place)
     return here.get(place[-1], [])

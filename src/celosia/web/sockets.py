@@ -6,7 +6,7 @@ import errno
 import secrets
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celosia.errors import InputError
 from celosia.web.guard import quiet
@@ -91,10 +91,12 @@ def address_of(opened: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def serve(app: ASGIApp, host: str, port: int, announce: Callable[[str], None], **settings: Any) -> None:
+def serve(app: ASGIApp, host: str, port: int, announce: Callable[[str], None], *, server_header: bool = True) -> None:
     """Serve an application until it is stopped; ``announce`` is called with the address once the socket listens."""
     import uvicorn
 
     with open_socket(host, port) as opened:
         announce(address_of(opened))
-        uvicorn.Server(uvicorn.Config(quiet(app), log_level="warning", **settings)).run(sockets=[opened])
+        uvicorn.Server(uvicorn.Config(quiet(app), log_level="warning", server_header=server_header)).run(
+            sockets=[opened]
+        )

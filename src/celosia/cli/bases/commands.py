@@ -22,10 +22,14 @@ def _with_plain_types(params: list[Any]) -> list[Any]:
     return params
 
 
+ClickObject = Any
+"""Context or command of Click; typer has private copies of the classes."""
+
+
 class Command(TyperCommand):
     """A command whose help shows no type after a flag."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
+    def get_params(self, ctx: ClickObject) -> list[Any]:
         """Return the parameters, with the option that shows the help."""
         return _with_plain_types(super().get_params(ctx))
 
@@ -33,7 +37,7 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """A group of commands whose help shows no type after a flag."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
+    def get_params(self, ctx: ClickObject) -> list[Any]:
         """Return the parameters, with the option that shows the help."""
         return _with_plain_types(super().get_params(ctx))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 from pydantic.fields import FieldInfo
@@ -18,8 +18,15 @@ from celosia.data.credentials import refuse_literal
 from celosia.parts import Credential, Method, Part, grammar, marked_fields
 from celosia.show.formulas import plain_docs
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
 
-def method_command(cls: type[Any]) -> Any:
+_PLAIN_TYPES: dict[object, type[int | float | str]] = {int: int, float: float, bool: bool}
+OptionValue = Any
+"""Value of an option of a method or of a file command."""
+
+
+def method_command(cls: type[Any]) -> object:
     """Return the command of a method."""
     single = typer.Typer(add_completion=False)
     single.command(cls.name, help=_help(cls), cls=Command)(_command(cls))
@@ -35,7 +42,7 @@ def _command(cls: type[Method]) -> Callable[..., None]:
     """Return a function whose signature has the options of the method and those of every file command."""
     fields = {_option_name(field): field for field in cls.model_fields}
 
-    def command(**given: Any) -> None:
+    def command(**given: OptionValue) -> None:
         for field in marked_fields(cls, Credential):
             refuse_literal(given.get(_option_name(field)), f"{cls.name}: {field}")
         values = {field: _value(given.pop(option)) for option, field in fields.items() if given.get(option) is not None}
@@ -60,7 +67,7 @@ def _option_name(field: str) -> str:
     return f"{field}_" if field in _TAKEN else field
 
 
-def _annotation(cls: type[Part], field: str) -> Any:
+def _annotation(cls: type[Part], field: str) -> object:
     info = cls.model_fields[field]
     meaning = info.description or ""
     default = _default(info)
@@ -81,7 +88,7 @@ def _annotation(cls: type[Part], field: str) -> Any:
     return Annotated[kind | None, option]
 
 
-def _plain_type(annotation: Any) -> Any:
+def _plain_type(annotation: TypeForm[Any] | None) -> type[int | float | str]:
     """Return the type for the command line: number, flag or choice; anything else is text in the grammar."""
     origin = get_origin(annotation)
     if origin in {Union, types.UnionType}:
@@ -89,10 +96,10 @@ def _plain_type(annotation: Any) -> Any:
         return _plain_type(inner[0]) if len(inner) == 1 else str
     if origin is Annotated:
         return _plain_type(get_args(annotation)[0])
-    return annotation if annotation in {int, float, bool} else str
+    return _PLAIN_TYPES.get(annotation, str)
 
 
-def _metavar(choices: list[str], kind: Any) -> str | None:
+def _metavar(choices: list[str], kind: type[Any]) -> str | None:
     if kind is bool:
         return None
     if choices:
@@ -100,7 +107,7 @@ def _metavar(choices: list[str], kind: Any) -> str | None:
     return {int: "INTEGER", float: "NUMBER"}.get(kind, "TEXT")
 
 
-def _choices(annotation: Any) -> list[str]:
+def _choices(annotation: TypeForm[Any] | None) -> list[str]:
     if get_origin(annotation) is Literal:
         return [str(choice) for choice in get_args(annotation)]
     return [choice for arg in get_args(annotation) for choice in _choices(arg)]
@@ -115,7 +122,7 @@ def _default(info: FieldInfo) -> str:
     return str(value) if isinstance(value, Part) else grammar.show(value)
 
 
-def _value(value: Any) -> Any:
+def _value(value: object) -> object:
     """Parse the text of an option by the grammar, where it is more than an identifier."""
     if isinstance(value, str) and value.strip()[:1] in {"[", "{", '"', "'"}:
         return grammar.parse(value)

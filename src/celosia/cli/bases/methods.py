@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from celosia.cli.bases.commands import Group
+from celosia.cli.bases.commands import ClickObject, Group
 
 
 class Methods(Group):
     """One command per method; its options are built when the command is looked up."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: ClickObject) -> list[str]:  # noqa: ARG002
         """Return the names of all methods."""
         from celosia.parts import parts
 
         return list(parts("method"))
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: ClickObject, cmd_name: str) -> ClickObject:
         """Return the command of a method; None for an unknown name during shell completion."""
         from celosia.cli.bases.method_options import method_command
         from celosia.errors import UnknownName

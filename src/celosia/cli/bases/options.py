@@ -23,8 +23,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Details = Annotated[bool, typer.Option("--details", help="Print all that was measured, with what it means.")]
 
 
-def _of(panel: str, text: str, **settings: Any) -> Any:
-    return typer.Option(help=text, rich_help_panel=panel, **settings)
+def _of(panel: str, text: str, autocompletion: Callable[[str], list[str]] | None = None) -> object:
+    return typer.Option(help=text, rich_help_panel=panel, autocompletion=autocompletion)
 
 
 Engine = Annotated[
@@ -67,7 +67,7 @@ def parameters_of(options: type[Any]) -> list[inspect.Parameter]:
 
 
 def expand_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one option for each field of the dataclass that its parameter ``options`` takes."""
+    """Replace the parameter ``options`` of a command by one option for each field of its dataclass."""
     declared = inspect.signature(command, eval_str=True).parameters
     cls = declared["options"].annotation
     expanded = [
@@ -77,7 +77,7 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
     ]
 
     @functools.wraps(command)
-    def call(**values: Any) -> None:
+    def call(**values: object) -> None:
         options = cls(**{field.name: values.pop(field.name) for field in fields(cls)})
         command(options=options, **values)
 

@@ -69,7 +69,7 @@ def show_warnings() -> None:
     """Print each warning once, as one line on standard error."""
     printed = set()
 
-    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
         if issubclass(category, UserWarning) and str(message) not in printed:
             printed.add(str(message))
             print_text(f"celosia: warning: {message}", error=True, lines=False)

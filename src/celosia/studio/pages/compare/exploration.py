@@ -64,4 +64,4 @@ def load_frontier(project: Project) -> Frontier | None:
         record = json.loads((folder_of(project) / "exploration.json").read_text("utf-8"))
     except FileNotFoundError:
         return None
-    return Frontier.restored(record)
+    return Frontier.from_record(record)
