@@ -26,6 +26,7 @@ from celosia.risk.attacks.membership.density_membership import DensityMembership
 from celosia.risk.attacks.singling_out import People, SinglingOut
 from celosia.risk.attacks.transparency.degree_inversion import DegreeInversion
 from celosia.risk.attacks.transparency.minimality import Minimality
+from celosia.table.columns import encoded_column
 from celosia.views.comparing.encoding import encode
 from celosia.views.persons import person_codes
 
@@ -153,7 +154,7 @@ def expected_of(name: str, case: Case, parameters: dict[str, Any]):
         given = {k: v for k, v in given.items() if k not in ("size", "attacks")} | {"predicates": predicates}
     if name == "minimality":
         tables = read(case.original, name=name), read(release_of(case, name), name=name)
-        group, codes = tables[1].classes.place, tables[0].encoded("t").codes.astype(np.int64)
+        group, codes = tables[1].classes.place, encoded_column(tables[0], "t").codes.astype(np.int64)
         values = tables[0].column("t")
         given["worlds"] = [
             [values[int(np.flatnonzero(codes == c)[0])] for c in world]

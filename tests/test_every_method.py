@@ -158,7 +158,7 @@ def test_new_records_get_the_same_cells_or_a_reason(name):
             said = str(error)
         else:
             assert again.ids().tolist() == table.ids().tolist(), "all rows stay in place"
-            kept = outcome.table.ids()[~outcome.table.suppressed_mask()]
+            kept = outcome.table.ids()[~outcome.table.counts.suppressed_mask]
             assert not lost[kept].any()
             assert as_text(again.take(kept)).equals(as_text(outcome.table.take(kept)))
             continue

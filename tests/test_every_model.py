@@ -55,7 +55,7 @@ def test_the_moves_do_to_a_table_what_they_do_to_plain_rows(name):
     table, plain = situation.read(), situation.plain()
     texts = [{k: None if v is None else str(v) for k, v in row.items()} for row in table.polars().to_dicts()]
     assert texts == [{k: None if v is None else str(v) for k, v in row.items()} for row in plain.rows]
-    assert set(np.flatnonzero(table.suppressed_mask())) == set(plain.suppressed)
+    assert set(np.flatnonzero(table.counts.suppressed_mask)) == set(plain.suppressed)
 
 
 @pytest.mark.parametrize(

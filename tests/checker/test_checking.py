@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import sys
 
 import numpy as np
 import polars as pl
@@ -21,7 +22,7 @@ from celosia.parts import Verdict, parts
 from celosia.release.run import run
 from celosia.release.verify.verify import SECOND_CHECK, verify
 from celosia.risk import Prosecutor
-from celosia.table import Table
+from celosia.table.frames import stream_rows
 
 POLICY = """
 [input]
@@ -109,8 +110,7 @@ def test_a_number_that_the_file_does_not_have_stops_the_run(place, monkeypatch, 
 
 def test_rows_that_get_lost_on_the_way_to_the_file_stop_the_run(place, monkeypatch):
     policy = written(place)
-    whole = Table.streamed
-    monkeypatch.setattr(Table, "streamed", lambda self: whole(self).head(50))
+    monkeypatch.setattr(sys.modules["celosia.release.run"], "stream_rows", lambda table: stream_rows(table).head(50))
     with pytest.raises(Contradiction, match="the written file has 50 rows"):
         run(policy)
     assert not (place / "safe.csv").exists()

@@ -142,7 +142,7 @@ def test_stars_in_all_columns_tell_a_suppressed_record(rows, expected):
     frame = pl.DataFrame(rows, schema={"a": pl.String, "b": pl.Categorical}, orient="row")
     assert star_rows(frame, ["a", "b"]).to_list() == expected
     table = celosia.read(frame, celosia.Schema.of(quasi=["a", "b"]))
-    assert table.suppressed_mask().tolist() == expected
+    assert table.counts.suppressed_mask.tolist() == expected
 
 
 @pytest.mark.parametrize("step", ["noise", "microaggregate(k=5)", "individual-ranking(k=5)", "fuzzy-recode"])

@@ -110,7 +110,7 @@ def test_every_engine_counts_the_same(engine, records, hidden):
         row[:2]: (len(members), len({m[3] for m in members}), person_weight(members))
         for row, members in ((key, value) for key, value in by_class(records, kept).items())
     }
-    histogram = table.count(QUASI, suppressed=False)
+    histogram = table.counts.histogram(QUASI, suppressed=False)
     made = {}
     for i, (sex, age) in enumerate(histogram.cells.rows()):
         plain = (sex, None if age is None else int(age))

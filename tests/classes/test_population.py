@@ -40,7 +40,7 @@ def test_people_in_each_class_and_in_none(seed, persons):
     ]
     table = release(records, person="who" if persons else None)
     population = pl.DataFrame(people, schema={"zip": pl.String, "sex": pl.String, "who": pl.Int64}, orient="row")
-    cells, counts = table.keyed_counts((), population)
+    cells, counts = table.classes.histogram.cells, table.class_counts((), population)
 
     def counted(rows):
         return len({row[2] for row in rows}) if persons else len(rows)
@@ -74,7 +74,7 @@ def test_a_population_without_the_people_of_the_table_is_refused():
 def test_sizes_and_weights_by_hand():
     frame = pl.DataFrame({"sex": ["m", "m", "f"], "w": [0.2, 0.3, 7.0], "who": [1, 1, 2]})
     table = celosia.read(frame, celosia.Schema.of(quasi=["sex"]))
-    by_class = dict(zip(table.keyed_counts()[0]["sex"], class_people(table, None, 30), strict=True))
+    by_class = dict(zip(table.classes.histogram.cells["sex"], class_people(table, None, 30), strict=True))
     assert by_class == {"m": 20.0, "f": 10.0}  # 30 people for 3 records
     weighted = celosia.read(frame, celosia.Schema.of(quasi=["sex"], weight="w"))
     # nobody has fewer people than records: 0.2 + 0.3 < 2

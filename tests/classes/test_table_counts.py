@@ -35,7 +35,7 @@ def protected(table, seed):
     table = table.map("q", ["a", "b", "c", "d", None], ["ab", "ab", "cd", "cd", None])
     if seed % 3 == 0:
         return table
-    keys, counts = table.keyed_counts()
+    keys, counts = table.classes.histogram.cells, table.class_counts(in_order=True)
     return table.suppress_classes(keys.filter(pl.Series(counts.size < 3)), drop=seed % 3 == 2)
 
 
@@ -55,14 +55,14 @@ def test_persons_of_any_columns_follow(seed, engine, tmp_path, monkeypatch):
     monkeypatch.setattr(type(engine_named(engine)), "is_resident", lambda *_: False)
     original = read(seed, tmp_path, engine)
     quasi = list(original.schema.quasi)
-    original.count([*quasi, "s"])
+    original.counts.histogram([*quasi, "s"])
     for table in (original, protected(original, seed)):
         with monkeypatch.context() as patch:
             patch.setattr(TableCounts, "_by_engine", None)  # no row is read
             for names, suppressed in itertools.product(
                 (quasi, ["q"], ["r"], ["s"], ["q", "s"], [*quasi, "s"]), (True, False)
             ):
-                found = table.count(names, suppressed=suppressed)
+                found = table.counts.histogram(names, suppressed=suppressed)
                 counted = found.cells.with_columns(pl.Series("persons", found.persons))
                 assert sorted(counted.rows(), key=str) == persons(table, names, everyone=suppressed), names
             total = table.classes.total
@@ -76,20 +76,20 @@ def test_persons_follow_through_a_further_column_that_a_step_changed(tmp_path, m
     """A person with flu and a cold counts once among the mild."""
     monkeypatch.setattr(DuckDB, "is_resident", lambda *_: False)
     original = read(900, tmp_path, "duckdb")
-    original.count([*original.schema.quasi, "s"])
+    original.counts.histogram([*original.schema.quasi, "s"])
     mapped = original.map("s", ["flu", "cold", "hiv", "tbc", None], ["mild", "mild", "grave", "grave", None])
     with monkeypatch.context() as patch:
         patch.setattr(TableCounts, "_by_engine", None)
-        found = mapped.count(["s"])
+        found = mapped.counts.histogram(["s"])
     counted = found.cells.with_columns(pl.Series("persons", found.persons))
     assert sorted(counted.rows(), key=str) == persons(mapped, ["s"], everyone=True)
 
 
 def test_weights_of_persons_count_once_in_every_order_of_the_columns(tmp_path):
     original = read(901, tmp_path, "duckdb")
-    original.count(original.schema.quasi)
+    original.counts.histogram(original.schema.quasi)
     after = protected(original, 1)
-    found = after.count(["r", "q"], suppressed=False)
+    found = after.counts.histogram(["r", "q"], suppressed=False)
     rows = after.engine.collect(after.rows.frame).filter(~pl.col(SUPPRESSED))
     each = rows.group_by("r", "q", "i").agg(pl.col("w").mean()).group_by("r", "q").agg(pl.col("w").sum())
     expected = found.cells.join(each, on=["r", "q"], how="left", nulls_equal=True, maintain_order="left")["w"]
@@ -102,14 +102,14 @@ def test_weights_have_the_same_digits_on_every_engine_and_way(person, tmp_path, 
     frame = frame_of(table).with_columns(pl.Series("w", np.random.default_rng(1).lognormal(size=300)))
     frame.write_parquet(tmp_path / "x.parquet")
     schema = Schema.of(quasi=["q", "r"], sensitive=["s"], weight="w", person=person)
-    found = [celosia.read(frame, schema).count(["q", "r"]).weights.tolist()]
+    found = [celosia.read(frame, schema).counts.histogram(["q", "r"]).weights.tolist()]
     monkeypatch.setattr(sys.modules["celosia.data.engines.engine"], "RESIDENT", 1)
     for engine in ("polars", "duckdb"):
         counts = celosia.read(tmp_path / "x.parquet", schema, engine=engine).counts
         counts.prepare(["q", "r"], ["s"], keep_rows=True)
         direct = celosia.read(tmp_path / "x.parquet", schema, engine=engine)
         found += [table.histogram(["q", "r"]).weights.tolist() for table in (counts, direct.counts)]
-        found.append(direct.count(["s", "r", "q"]).project(["q", "r"]).weights.tolist())
+        found.append(direct.counts.histogram(["s", "r", "q"]).project(["q", "r"]).weights.tolist())
     assert all(weights == found[0] for weights in found)
 
 
@@ -133,7 +133,7 @@ def test_values_that_are_grouped_without_codes_give_what_codes_give(tmp_path, mo
         table = celosia.read(tmp_path / "people.parquet", schema, engine="duckdb")
         table.engine.memory = memory
         counts = table.classes.counts_in_order(("ill",))
-        every = table.count(["size", "age", "ill"], suppressed=False)
+        every = table.counts.histogram(["size", "age", "ill"], suppressed=False)
         found[memory] = (
             counts.size.tolist(),
             counts.of("ill").dense().tolist(),
@@ -151,4 +151,4 @@ def test_a_wider_histogram_serves_fewer_columns(tmp_path, monkeypatch):
     original.counts.prepare(original.schema.quasi, ["s"])
     monkeypatch.setattr(TableCounts, "_by_engine", None)
     for names in (["q"], ["s"], ["r", "s"], []):
-        assert original.count(names).persons.sum() > 0
+        assert original.counts.histogram(names).persons.sum() > 0

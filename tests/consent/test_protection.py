@@ -15,6 +15,7 @@ from celosia.consent.protection.tree import Tree
 from celosia.errors import ParameterError, RequirementError
 from celosia.parts import build
 from celosia.streams import Stream
+from celosia.table.columns import declared_persons
 from celosia_reproduce.consent.worked import LEAVES as PLACES
 
 TREE = ("province", "canton", "district")
@@ -143,7 +144,7 @@ def test_equal_places_are_as_many_as_each_asks_for(made, k, camouflage, persons)
         extra = np.maximum(extra, np.roll(extra, 1))
     got = honour(table, extra, Design(k=k, rule="coarser", tree=TREE, camouflage=camouflage), Stream(1))
     counted = pl.col("owner").n_unique() if persons else pl.len()
-    shown = got.table.polars().with_columns(need=pl.Series(k + extra), gone=pl.Series(got.table.suppressed_mask()))
+    shown = got.table.polars().with_columns(need=pl.Series(k + extra), gone=pl.Series(got.table.counts.suppressed_mask))
     classes = shown.filter(~pl.col("gone")).group_by(TREE).agg(n=counted, need=pl.col("need").max())
     assert (classes["n"] >= classes["need"]).all()
     assert got.holds
@@ -255,14 +256,16 @@ def test_a_model_holds_for_every_class_with_a_block(rule, model):
     part = build("model", model)
     worst = {}
     for name, one in (("made", made), ("weak", weak)):
-        shown = one.table.polars().with_columns(extra=pl.Series(extra), gone=pl.Series(one.table.suppressed_mask()))
+        shown = one.table.polars().with_columns(
+            extra=pl.Series(extra), gone=pl.Series(one.table.counts.suppressed_mask)
+        )
         keys = shown.filter((pl.col("extra") > 0) & ~pl.col("gone")).select(TREE).unique()
         score = part.classes(one.table).join(keys, on=list(TREE))[part.symbol]
         worst[name] = score.min() if part.direction == "at least" else -score.max()
     bound = part.bound() if part.direction == "at least" else -part.bound()
     assert worst["weak"] < bound <= worst["made"]
     assert made.holds
-    assert (made.table.suppressed_mask() & (extra == 0)).sum() <= 0.01 * len(table)
+    assert (made.table.counts.suppressed_mask & (extra == 0)).sum() <= 0.01 * len(table)
 
 
 def test_without_a_tree_mondrian_takes_the_targets():
@@ -297,7 +300,7 @@ def test_five_persons_exchange_not_five_rows_of_one():
     protected = honour(table, extra, Design(k=2, rule="exchange", tree=TREE), Stream(1))
     assert protected.evidence["exchanged"] == 5 + 4, "a row of each of four others"
     group, chance = np.zeros(20, np.int64), np.random.default_rng(0).random(20)
-    partners = _partners(extra > 0, group, chance, table.persons().astype(np.int64))
+    partners = _partners(extra > 0, group, chance, declared_persons(table).astype(np.int64))
     assert len({owner[row] for row in partners}) == 5
     assert [owner[row] for row in partners].count("x") == 5
 
@@ -312,7 +315,7 @@ def test_records_without_an_id_are_one_person_in_their_own_place():
     assert protected.evidence["smallest class"] == 2
     # b, the last of the persons, is not taken for the one without an id in the place before
     tree, level = Tree.of(table, TREE), np.zeros(7, np.int64)
-    assert tree.sizes(level, table.persons().astype(np.int64)).tolist() == [1, 1, 1, 1, 3, 3, 3]
+    assert tree.sizes(level, declared_persons(table).astype(np.int64)).tolist() == [1, 1, 1, 1, 3, 3, 3]
     same = honour(table, np.zeros(7, np.int64), Design(k=1, rule="standard", tree=TREE), Stream(1))
     assert same.evidence["smallest class"] == 1
 

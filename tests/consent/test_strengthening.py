@@ -83,7 +83,7 @@ def test_few_suppressed_rows_show_no_sensitive_value(lone):
     extra = np.array([0] * 8 + [2] + [0] * (lone - 1))
     for k, rule in itertools.product((2, 4), ("class", "coarser", "control")):
         protected = honour(table, extra, Design(k=k, rule=rule, tree=TREE), Stream(1))
-        gone = protected.table.suppressed_mask()
+        gone = protected.table.counts.suppressed_mask
         shown = protected.table.polars()["ill"].is_not_null().to_numpy()
         if not gone.any() or gone.all():
             continue

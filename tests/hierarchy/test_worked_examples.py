@@ -11,6 +11,7 @@ from celosia.hierarchy.intervals import Intervals
 from celosia.hierarchy.prefixes import Prefixes
 from celosia.methods.generalisation.recode import Recode
 from celosia.models.k_anonymity import KAnonymity
+from celosia.table.columns import hierarchy_levels
 
 LECTURE = pl.DataFrame(
     {
@@ -45,7 +46,7 @@ def test_twelve_patients_of_the_lecture():
     )
     raw = celosia.read(pl.DataFrame(PATIENTS), schema)
     assert KAnonymity(k=4).value(raw) == 1
-    zips = raw.levels("zip")
+    zips = hierarchy_levels(raw, "zip")
     mixed = raw.map("zip", zips.values, zips.cut(["130**", "1485*"]))
     safe = celosia.protect(mixed, Recode(column="age", level=1), seed=1)
     assert safe.polars()["zip"].to_list() == ["130**"] * 4 + ["1485*"] * 4 + ["130**"] * 4

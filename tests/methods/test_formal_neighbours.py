@@ -19,7 +19,7 @@ import celosia
 from celosia.errors import ParameterError, PolicyError
 from celosia.kernels.budget import noise
 from celosia.parts import Formal, RowWise, parts
-from celosia.table import Table
+from celosia.table import frames
 
 VALUES = {"v": [1, 2, 3], "sex": ["F", "M"], "ill": ["flu", "cough", None]}
 STEPS = {
@@ -66,7 +66,7 @@ def no_noise(monkeypatch):
     monkeypatch.setattr(noise, "_draw", lambda shape, scale, discrete, values: list(values))
     monkeypatch.setattr(noise, "choose", lambda scores, sensitivity, epsilon: int(np.argmax(scores)))
     monkeypatch.setattr(secrets, "randbits", lambda bits: 7)
-    monkeypatch.setattr(Table, "fingerprint", lambda self: b"0" * 32)
+    monkeypatch.setattr(frames, "_fingerprint", lambda table: b"0" * 32)
 
 
 def write(path, rows):

@@ -76,11 +76,11 @@ def test_only_persons_with_several_combinations_are_listed(engine, tmp_path):
     frame = pl.DataFrame({"who": ["p1", "p1", "p2", "p2", "p3"], "age": [30, 31, 30, 30, 31], "ill": list("abbbc")})
     frame.write_parquet(tmp_path / "visits.parquet")
     described = celosia.Schema.of(quasi=["age"], sensitive=["ill"], person="who")
-    joint = celosia.read(tmp_path / "visits.parquet", described, engine=engine).count(["age", "ill"])
+    joint = celosia.read(tmp_path / "visits.parquet", described, engine=engine).counts.histogram(["age", "ill"])
     assert joint.cells[joint.pairs.entry].rows() == [(30, "a"), (31, "b")]
     assert joint.pairs.persons == 1
     assert joint.persons.tolist() == [1, 1, 1, 1]
-    ages = celosia.read(tmp_path / "visits.parquet", described, engine=engine).count(["age"])
+    ages = celosia.read(tmp_path / "visits.parquet", described, engine=engine).counts.histogram(["age"])
     assert ages.persons.tolist() == [2, 2]
     assert ages.total == 3
 
@@ -131,9 +131,9 @@ def test_too_many_persons_with_several_combinations_are_refused(tmp_path, monkey
 def test_combinations_that_do_not_fit_in_a_key_are_counted_alike(tmp_path, monkeypatch):
     frame = visits(2, settled=False)
     frame.write_parquet(tmp_path / "visits.parquet")
-    first = celosia.read(tmp_path / "visits.parquet", schema()).count(["age", "zip", "ill"])
+    first = celosia.read(tmp_path / "visits.parquet", schema()).counts.histogram(["age", "zip", "ill"])
     monkeypatch.setattr(row_codes, "KEYS", 1)
-    again = celosia.read(tmp_path / "visits.parquet", schema()).count(["age", "zip", "ill"])
+    again = celosia.read(tmp_path / "visits.parquet", schema()).counts.histogram(["age", "zip", "ill"])
     assert again.cells.equals(first.cells)
     assert again.persons.tolist() == first.persons.tolist()
     assert again.pairs.persons == first.pairs.persons

@@ -57,7 +57,7 @@ def test_in_the_engine_as_in_memory(text, engine, tmp_path):
     people().write_parquet(tmp_path / "people.parquet")
     described = schema(person="who") if text.startswith("suppress") else schema()
     table = celosia.read(tmp_path / "people.parquet", described, engine=engine)
-    assert table.memory() is None
+    assert table.counts.frame is None
     assert not method.needs_memory(table.schema)
     cells, told, secret = outcome(table, method)
     expected, told_before, secret_before = outcome(celosia.read(people(), described), method)

@@ -30,7 +30,7 @@ def test_diversity_of_every_record_as_in_sdcmicro(shared, column, c, file):
     variants = {"Distinct": {}, "Entropy": {"variant": "entropy"}, "Recursive": {"variant": "recursive", "c": c}}
     for name, options in variants.items():
         classes = LDiversity(l=1, **options).classes(table)
-        found = table.on_records(classes["l"].to_numpy(), suppressed=np.nan)
+        found = table.classes.on_records(classes["l"].to_numpy(), suppressed=np.nan)
         assert np.allclose(found, expected[f"{column}_{name}_Ldiversity"], rtol=1e-12, atol=0)
 
 

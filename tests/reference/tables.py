@@ -273,6 +273,6 @@ def _blanked(rows: tuple[Row, ...], column: str) -> tuple[Row, ...]:
 
 def plain_of(table: Table, like: Plain) -> Plain:
     """A table that Celosia made, as plain rows: the roles and the input are those of another one."""
-    hidden = frozenset(np.flatnonzero(table.suppressed_mask()).tolist())
+    hidden = frozenset(np.flatnonzero(table.counts.suppressed_mask).tolist())
     before = like.rows if like.before is None else like.before
     return replace(like, rows=tuple(table.polars().to_dicts()), suppressed=hidden, before=before)

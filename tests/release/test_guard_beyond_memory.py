@@ -6,7 +6,9 @@ import pytest
 import celosia
 from celosia.data.engines import engine_named
 from celosia.data.engines.duckdb import DuckDB
+from celosia.release.output import column_profile, guard
 from celosia.release.output.guard import _Inspection, inspect
+from celosia.table.columns import has_many_values
 
 
 def test_cells_that_stayed_as_they_were_are_counted_in_the_engine(tmp_path, monkeypatch):
@@ -70,8 +72,8 @@ def test_many_values_are_judged_where_they_are(engine, person, tmp_path, monkeyp
     monkeypatch.setattr(kind, "local", False)
     monkeypatch.setattr(kind, "collect_limit", 10)
     asked = []
-    afar = celosia.Table.afar
-    monkeypatch.setattr(celosia.Table, "afar", lambda self, name: (asked.append(afar(self, name)), asked[-1])[1])
+    for module in (guard, column_profile):
+        monkeypatch.setattr(module, "has_many_values", lambda *at: (asked.append(has_many_values(*at)), asked[-1])[1])
     assert looked() == usual
     assert sum(asked) > 10
     assert {sight.column for sight in usual[0]} >= {"measure", "name", "note", "account"}

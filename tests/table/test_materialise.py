@@ -10,6 +10,8 @@ import pytest
 
 import celosia
 from celosia.streams import Stream
+from celosia.table.columns import count_values
+from celosia.table.frames import stream_rows
 from celosia.table.materialise import Materialised
 
 
@@ -33,14 +35,14 @@ def people(tmp_path, monkeypatch):
 def test_cells_and_order_are_those_of_the_steps(people, engine, drop):
     schema = celosia.Schema.of(quasi=["sex", "age", "area"], hierarchies={"area": "prefixes"})
     table = celosia.read(people, schema, engine=engine).identified()
-    changed = table.map("area", table.tally("area")["area"], table.tally("area")["area"].str.head(6))
-    rare = changed.count(["sex", "age", "area"], suppressed=False)
+    changed = table.map("area", count_values(table, "area")["area"], count_values(table, "area")["area"].str.head(6))
+    rare = changed.counts.histogram(["sex", "age", "area"], suppressed=False)
     rare = rare.cells.filter(pl.Series(rare.rows < 6))
     assert len(rare) > 0
     changed = changed.suppress_classes(rare, drop=drop)
     stream = Stream(11).child("order")
     assert Materialised.of(changed) is not None
-    materialised = changed.shuffled(stream).streamed().collect()
+    materialised = stream_rows(changed.shuffled(stream)).collect()
     plain = changed.engine.collect(
         changed.engine.select(changed.engine.shuffle(changed.rows.frame, stream), changed.names)
     )
@@ -68,12 +70,12 @@ def test_one_derivation_of_all_stored_columns_serves_fewer(people, engine):
         if keep:
             table.counts.prepare(quasi, ["pay"], keep_rows=True)
             assert set(table.counts.stored.domains) == {*quasi, "pay"}
-        short = table.tally("area")["area"].str.head(6)
-        return table.map("area", table.tally("area")["area"], short)
+        short = count_values(table, "area")["area"].str.head(6)
+        return table.map("area", count_values(table, "area")["area"], short)
 
     kept, plain = changed(keep=True), changed(keep=False)
     for names in (["area"], quasi, [*quasi, "pay"]):
-        ours, theirs = (each.count(names, suppressed=False, rows_only=True) for each in (kept, plain))
+        ours, theirs = (each.counts.histogram(names, suppressed=False, rows_only=True) for each in (kept, plain))
         assert ours.cells.with_columns(n=ours.rows).equals(theirs.cells.with_columns(n=theirs.rows), null_equal=True)
     assert Materialised.of(kept) is not None
     assert [set(each.before.names) for each in kept.lineage._derived.values()] == [{*quasi, "pay"}]
@@ -89,9 +91,9 @@ def test_stored_codes_of_persons_are_written_too(people, engine, person):
     schema = celosia.Schema.of(quasi=["sex", "area"], person=person, hierarchies={"area": "prefixes"})
     table = celosia.read(people, schema, engine=engine).identified()
     table.counts.prepare(["sex", "area"], [], keep_rows=True)
-    changed = table.map("area", table.tally("area")["area"], table.tally("area")["area"].str.head(6))
+    changed = table.map("area", count_values(table, "area")["area"], count_values(table, "area")["area"].str.head(6))
     stream = Stream(11).child("order")
-    found = changed.shuffled(stream).streamed().collect()
+    found = stream_rows(changed.shuffled(stream)).collect()
     plain = changed.engine.collect(
         changed.engine.select(changed.engine.shuffle(changed.rows.frame, stream), changed.names)
     )

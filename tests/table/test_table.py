@@ -29,7 +29,7 @@ SCHEMA = Schema.of(quasi=["age", "zip"], sensitive=["disease"])
 
 
 def test_sizes_count_classes(engine):
-    frequency, records = celosia.read(FRAME, SCHEMA, engine=engine).sizes()
+    frequency, records = celosia.read(FRAME, SCHEMA, engine=engine).classes.sizes
     assert sorted(records.tolist()) == [1, 2, 2]
     assert sorted(frequency.tolist()) == [1, 2, 2]
 
@@ -38,7 +38,7 @@ def test_sizes_count_classes(engine):
 def test_sizes_count_persons(engine):
     table = celosia.read(FRAME, Schema.of(quasi=["age", "zip"], person="who"), engine=engine)
     # (30, a) is one person with two rows; (31, b) are two persons; (missing, b) one.
-    assert sorted(table.sizes()[1].tolist()) == [1, 1, 2]
+    assert sorted(table.classes.sizes[1].tolist()) == [1, 1, 2]
     assert table.class_counts().total == 4
 
 
@@ -72,10 +72,10 @@ def test_a_suppressed_record_has_stars_and_belongs_to_no_class(engine):
     assert done.polars().row(3) == ("*", "*", "x", "r", 4.0)
     assert done.suppressed() == 1
     assert done.frequencies().tolist() == [2, 2, 2, 0, 2]
-    assert done.suppressed_mask().tolist() == [False, False, False, True, False]
+    assert done.counts.suppressed_mask.tolist() == [False, False, False, True, False]
     again = celosia.read(done.polars(), SCHEMA, engine=engine)
     assert again.suppressed() == 1
-    assert sorted(again.sizes()[1].tolist()) == [2, 2]
+    assert sorted(again.classes.sizes[1].tolist()) == [2, 2]
     assert len(table.suppress(np.array([True] * 5), drop=True)) == 0
 
 
@@ -83,14 +83,14 @@ def test_a_table_that_is_all_stars_is_one_class(engine):
     frame = pl.DataFrame({"age": ["*", "*"], "zip": ["*", "*"]})
     table = celosia.read(frame, Schema.of(quasi=["age", "zip"]), engine=engine)
     assert table.suppressed() == 0
-    assert table.sizes()[1].tolist() == [2]
+    assert table.classes.sizes[1].tolist() == [2]
 
 
 def test_a_record_of_missing_values_is_not_suppressed(engine):
     frame = pl.DataFrame({"a": ["x", None, "*"], "b": ["y", None, "*"]})
     table = celosia.read(frame, Schema.of(quasi=["a", "b"]), engine=engine)
     assert table.suppressed() == 1
-    assert table.sizes()[1].tolist() == [1, 1]
+    assert table.classes.sizes[1].tolist() == [1, 1]
     assert table.frequencies().tolist() == [1, 1, 0]
 
 
@@ -157,7 +157,7 @@ def test_schema_messages_name_the_column():
     with pytest.raises(SchemaError, match="a list of column names"):
         Schema.of(quasi="age")
     with pytest.raises(SchemaError, match="no quasi-identifier"):
-        celosia.read(FRAME).sizes()
+        _ = celosia.read(FRAME).classes.sizes
     with pytest.raises(SchemaError, match="cannot be mixed"):
         Schema.of(quasi=["a", "b"], missing={"a": "wildcard", "b": "conservative"}).reading()
 

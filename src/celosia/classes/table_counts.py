@@ -345,7 +345,7 @@ class TableCounts:
         return functools.reduce(operator.or_, marks)
 
     @cached_property
-    def mask(self) -> NDArray[np.bool_]:
+    def suppressed_mask(self) -> NDArray[np.bool_]:
         """Mask of the suppressed records, in table order."""
         if self.frame is not None:
             return self.suppressed_rows
@@ -359,7 +359,7 @@ class TableCounts:
     @property
     def members(self) -> NDArray[np.bool_]:
         """Mask of the records in a class, in table order: those that are not suppressed, or all where all are."""
-        return ~self.mask if self.some_suppressed else np.ones_like(self.mask)
+        return ~self.suppressed_mask if self.some_suppressed else np.ones_like(self.suppressed_mask)
 
     def place(self, names: Sequence[str]) -> NDArray[np.int64]:
         """Return the entry of each record in the histogram of the rows that are not suppressed; -1 for others."""

@@ -18,6 +18,8 @@ from celosia import __version__, files
 from celosia.errors import OutputError
 from celosia.frontier.candidates import Candidate
 from celosia.release.evidence.plain_data import canonical
+from celosia.table.columns import column_types
+from celosia.table.frames import table_fingerprint
 
 if TYPE_CHECKING:
     from celosia.parts import Part
@@ -97,8 +99,8 @@ class Store:
 
 def fingerprint(table: Table) -> bytes:
     """Return a digest of the cells, the types and the schema."""
-    types = {name: str(dtype) for name, dtype in table.polars_types().items()}
-    digest = hashlib.blake2b(table.fingerprint() + canonical(types), digest_size=32)
+    types = {name: str(dtype) for name, dtype in column_types(table).items()}
+    digest = hashlib.blake2b(table_fingerprint(table) + canonical(types), digest_size=32)
     hierarchies = {c.name: _content(c.hierarchy) for c in table.schema.columns if c.hierarchy is not None}
     bounds = {c.name: c.bounds for c in table.schema.columns}
     digest.update(canonical([table.schema.spec(), hierarchies, bounds]))

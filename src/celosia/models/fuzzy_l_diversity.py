@@ -12,6 +12,7 @@ from celosia.histogram import group
 from celosia.models.bases.fuzzy_model import _FuzzyModel, merge_persons, record_frame
 from celosia.models.l_diversity import LDiversity
 from celosia.parts import Column
+from celosia.table.columns import declared_persons
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,7 +116,7 @@ class FuzzyLDiversity(_FuzzyModel):
         from celosia.kernels.fuzzy.diversity import cell_counts, own_posterior
 
         cells, alike = self.table_cells(table), self.table_alike(table)
-        of_all = table.persons()
+        of_all = declared_persons(table)
         persons = None if of_all is None else of_all[table.classes.members].astype(np.int64)
         result = np.full(len(cells.group), np.nan)
         for _, rows, mu in cells.blocks():

@@ -11,6 +11,7 @@ from celosia.errors import ParameterError, SchemaError
 from celosia.models.bases.fuzzy_model import _FuzzyModel, merge_persons, record_frame
 from celosia.models.t_closeness import TCloseness
 from celosia.parts import BoundsBestClass, Column, ComparesWithInput
+from celosia.table.columns import declared_persons
 
 if TYPE_CHECKING:
     import polars as pl
@@ -133,7 +134,7 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         from celosia.kernels.fuzzy.closeness import equal_map, ordered_map, stepped_map, tree_map
         from celosia.kernels.fuzzy.diversity import cell_counts, shares
 
-        codes, persons = sensitive.codes[rows].astype(np.int64), table.persons()
+        codes, persons = sensitive.codes[rows].astype(np.int64), declared_persons(table)
         if persons is not None:
             pair = persons[table.classes.members][rows].astype(np.int64) * sensitive.width + codes
             mu, kept = merge_persons(mu, pair)

@@ -113,7 +113,7 @@ class LDiversity(SmallestCount, SearchHints, SeparateViews, BoundedByRows, _Sens
             return super().classes(table)
         blocks = []
         for view, (column,) in self.views(worst_reading(self, table)):
-            keys, counts = view.keyed_counts((column,))
+            keys, counts = view.classes.histogram.cells, view.class_counts((column,), in_order=True)
             values = self.worst_scores(counts.of(column))
             blocks.append(
                 keys.select(

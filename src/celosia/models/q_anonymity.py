@@ -10,6 +10,7 @@ from pydantic import Field
 
 from celosia.models.bases.fuzzy_model import _FuzzyModel, merge_persons
 from celosia.models.k_anonymity import KAnonymity
+from celosia.table.columns import declared_persons
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +101,7 @@ class QAnonymity(_FuzzyModel):
 
     def _blocks(self, table: Table) -> Iterator[NDArray[np.float64]]:
         """Yield the degrees of the records, or of the persons, of each group."""
-        persons = table.persons()
+        persons = declared_persons(table)
         persons = None if persons is None else persons[table.classes.members]
         for _, rows, mu in self.table_cells(table).blocks():
             yield merge_persons(mu, None if persons is None else persons[rows].astype(np.int64))[0]

@@ -124,23 +124,24 @@ class Model(Part, home="celosia.models"):
         """Return a mask of the records in classes that do not hold; all records where the file as a whole does not."""
         failing = np.zeros(len(table), dtype=np.bool_)
         for view, columns in (each for reading in table.readings() for each in _views(self, reading)):
-            _, classes = view.keyed_counts(columns, population_table(self))
+            classes = view.class_counts(columns, population_table(self), in_order=True)
             file_fails = self.scope == "file" and not self.measure(classes).holds
             bad = ~self.judge(classes) if self.scope == "class" else np.full(len(classes), file_fails)
-            failing |= view.on_records(bad, suppressed=False)
+            failing |= view.classes.on_records(bad, suppressed=False)
         return failing
 
     def classes(self, table: Table) -> pl.DataFrame:
         """Return one row per equivalence class: quasi-identifiers, size and value."""
         import polars as pl
 
-        keys, counts = worst_reading(self, table).keyed_counts(self.counted_columns(), population_table(self))
+        reading = worst_reading(self, table)
+        counts = reading.class_counts(self.counted_columns(), population_table(self), in_order=True)
         scores = self.scores(counts) if self.scope == "class" else np.full(len(counts), self.score(counts))
         columns: dict[str, NDArray[np.generic]] = {"size": counts.size}
         if counts.population is not None:
             columns["population"] = counts.population
         columns[self.symbol or "value"] = scores
-        return keys.with_columns(pl.Series(name, values) for name, values in columns.items())
+        return reading.classes.histogram.cells.with_columns(pl.Series(name, values) for name, values in columns.items())
 
     def _vacuous(self) -> float:
         """Return the value of a file without any class."""

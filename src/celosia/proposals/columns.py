@@ -14,6 +14,7 @@ from celosia.proposals.meanings import Meaning
 from celosia.proposals.roles import REPEATED, Judgement, judge_column, meaning_for, percent
 from celosia.show.blocks import Block, Shown
 from celosia.table import read
+from celosia.table.frames import visible_frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -144,7 +145,7 @@ def _frame(table: object) -> pl.DataFrame | pl.LazyFrame:
     if isinstance(table, pl.DataFrame | pl.LazyFrame):
         return table
     opened = read(table)
-    return opened.visible() if opened.engine.name == "polars" else opened.polars()
+    return visible_frame(opened) if opened.engine.name == "polars" else opened.polars()
 
 
 def schema_of(suggestions: list[ColumnSuggestion]) -> Schema:

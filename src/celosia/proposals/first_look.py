@@ -10,6 +10,7 @@ from celosia.errors import DataError
 from celosia.proposals.columns import ColumnSuggestion, Suggestions, as_dates, suggest
 from celosia.proposals.content import sample_size
 from celosia.table import Table, read
+from celosia.table.columns import column_types
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def _with_dates(
     """Read the text columns that hold nothing but dates as dates, where the reader takes their notation."""
     if table.facts is None or table.facts.type != "csv":
         return table, {}
-    types = table.polars_types()
+    types = column_types(table)
     notations = {s.name: s.date_format for s in suggestions if s.date_format and str(types[s.name]) == "String"}
     dates = {name: notation for name, notation in notations.items() if notation not in ("%Y-%m", "%Y-%m-%d")}
     read_so = _read_with(source, options, dates)

@@ -112,7 +112,7 @@ def _violation_masks(
     combined = table if released is None else _combine(table, released)
     masks = {str(model): model.failing_records(combined)[: len(table)] for model in require}
     for name, sizes in targets.items():
-        masks[name] = (combined.frequencies()[: len(table)] < sizes) & ~table.suppressed_mask()
+        masks[name] = (combined.frequencies()[: len(table)] < sizes) & ~table.counts.suppressed_mask
     return masks
 
 

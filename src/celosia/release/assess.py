@@ -17,6 +17,7 @@ from celosia.release.evidence.findings import Assessment, Finding, measure_model
 from celosia.release.plan import check_columns
 from celosia.release.policy.feasibility import refuse_beyond
 from celosia.table import Table, read_protected
+from celosia.table.columns import column_types, count_values, has_many_values
 
 P = TypeVar("P", bound=Part)
 MISSING_CODES = frozenset({"", "na", "n/a", "n.a.", "nan", "null", "nil", "missing", "-", "?", "."})
@@ -97,9 +98,9 @@ def warn_spellings(table: Table, models: Sequence[Model]) -> None:
     """Warn if a counted sensitive column has several spellings of a value, or usual codes for a missing one."""
     counted = [name for model in models for name in model.counted_columns()]
     for column in dict.fromkeys(name for each in counted for name in table.schema.need_sensitive(each)):
-        if table.afar(column) or str(table.polars_types()[column]) != "String":
+        if has_many_values(table, column) or str(column_types(table)[column]) != "String":
             continue
-        texts = table.tally(column)[column].drop_nulls().to_list()
+        texts = count_values(table, column)[column].drop_nulls().to_list()
         plain = Counter(" ".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in texts)
         variants = sum(count for count in plain.values() if count > 1)
         codes = sum(count for text, count in plain.items() if text in MISSING_CODES)

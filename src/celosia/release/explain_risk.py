@@ -15,6 +15,7 @@ from celosia.errors import NotApplicable, ParameterError
 from celosia.parts import Threat, attacks_reading, build
 from celosia.release.column_sets import Chance, cheapest_blanking, smallest_sets
 from celosia.show.blocks import Block, Shown
+from celosia.table.columns import encoded_column
 from celosia.table.pairing import counterparts, shared_numbers
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def explain_risk(
     if not 0 <= record < len(original):
         raise ParameterError(f"explain-risk: record must be between 0 and {len(original) - 1}, got {record}.")
     row = int(counterparts(original, protected)[record])
-    if row < 0 or (protected.schema.quasi and protected.suppressed_mask()[row]):
+    if row < 0 or (protected.schema.quasi and protected.counts.suppressed_mask[row]):
         return Explanation(record, limit, (), (), (), 0.0, values=_values(original, record) if values else {})
     routes = [
         route for route in (_by_class(original, protected, row), _by_numbers(original, protected, record, row)) if route
@@ -158,7 +159,7 @@ def _by_class(original: Table, protected: Table, row: int) -> Route | None:
         return None
     person = released_persons(original, protected)
     shown = protected.classes.members
-    same = {name: (codes := protected.encoded(name).codes) == codes[row] for name in names}
+    same = {name: (codes := encoded_column(protected, name).codes) == codes[row] for name in names}
 
     def equal_records(columns: frozenset[str]) -> NDArray[np.bool_]:
         mask = shown.copy()
@@ -177,7 +178,7 @@ def _by_class(original: Table, protected: Table, row: int) -> Route | None:
 
 
 def _has_one_value(table: Table, name: str, mask: NDArray[np.bool_]) -> bool:
-    codes = table.encoded(name).codes[mask]
+    codes = encoded_column(table, name).codes[mask]
     return bool(len(codes)) and bool((codes == codes[0]).all())
 
 
@@ -230,7 +231,7 @@ def _measure_attacks(
 
 def _bits(protected: Table, row: int, names: Sequence[str]) -> dict[str, float]:
     """Information in each cell of the record, in bits: the rarer the value, the more."""
-    codes = {name: protected.encoded(name).codes for name in names}
+    codes = {name: encoded_column(protected, name).codes for name in names}
     return {name: float(-np.log2((code == code[row]).mean())) for name, code in codes.items()}
 
 
@@ -239,7 +240,7 @@ def _count_related(original: Table, protected: Table, record: int) -> dict[str, 
     others_by = {}
     for what, name in (("person", original.schema.person), ("household", original.schema.household)):
         if name is not None and name in protected.names:
-            codes = original.encoded(name).codes
+            codes = encoded_column(original, name).codes
             others = int((codes == codes[record]).sum()) - 1
             if others:
                 others_by[what] = others

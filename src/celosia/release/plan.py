@@ -20,6 +20,7 @@ from celosia.release.policy.feasibility import refuse_before_formal, refuse_beyo
 from celosia.release.policy.sections import Step
 from celosia.streams import Stream
 from celosia.table import Outcome, Table
+from celosia.table.frames import table_fingerprint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +62,7 @@ class Plan:
         ``measured`` are the models, risks and losses that will be computed on the result. Without ``seed`` the plan
         takes 128 bits from the operating system.
         """
-        stream = Stream.of(seed, table.fingerprint)
+        stream = Stream.of(seed, lambda: table_fingerprint(table))
         table = table.identified()
         named = [step if isinstance(step, Step) else Step(step.name, step) for step in steps]
         planned = tuple(replace(step, method=step.method.resolve_columns(table.first.schema)) for step in named)

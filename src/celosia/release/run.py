@@ -69,6 +69,8 @@ from celosia.release.verify.second_check import check_further_table, check_relea
 from celosia.show.notebook import progress_bar
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
+from celosia.table.columns import column_types
+from celosia.table.frames import stream_rows, table_fingerprint, visible_frame
 
 if TYPE_CHECKING:
     from celosia.frontier import Frontier
@@ -152,7 +154,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     further = _assess_further(protected, policy)
     attacks = tuple(risk for risk in policy.risks if isinstance(risk, Attack))
     comparison = compare(original, protected, policy.losses, attacks)
-    stream = Stream.of(seed, original.fingerprint)
+    stream = Stream.of(seed, lambda: table_fingerprint(original))
     released = order_records(leaving, policy.output.order, stream)
     certificate = _certificate(released, leaving, policy, after, comparison)
     certificate.holds = after.holds and all(each.holds for each in further.values())
@@ -200,7 +202,7 @@ def check_input(table: Table, *, formal: bool = False) -> None:
     # all later counts are computed from these
     table.counts.prepare(quasi, table.schema.sensitive, keep_rows=True)
     for name in quasi:
-        if table.count([name], rows_only=True).column(name).present.is_empty():
+        if table.counts.histogram([name], rows_only=True).column(name).present.is_empty():
             raise DataError(f"quasi-identifier {name!r} has no value in any of the {len(table)} rows: leave it out.")
 
 
@@ -322,13 +324,13 @@ def _record(
             )
             for step, entry in zip(policy.steps, released.history, strict=True)
         ],
-        input=Input(file=source.name, sha256=_input_hash(source, original), content=original.fingerprint().hex()),
+        input=Input(file=source.name, sha256=_input_hash(source, original), content=table_fingerprint(original).hex()),
         order=order,
         transformation=plain(secrets),
         before=before.form(),
         after=after.form(),
         comparison=comparison.form(),
-        types={name: str(dtype) for name, dtype in original.polars_types().items()},
+        types={name: str(dtype) for name, dtype in column_types(original).items()},
         left_out=dropped | dict(leaving.left_out),
     )
     persons = _packed_persons(comparison.protected, released, order)
@@ -375,9 +377,9 @@ def write_release(
         refuse_existing([*paths.values(), *_stale(policy.output, paths)])
     # a report of the earlier release must not be left next to new data
     with draft_files(paths, lambda: _stale(policy.output, paths), overwrite=overwrite) as drafts:
-        _write_data(release.table.streamed(), drafts["data"], paths["data"], release, policy)
+        _write_data(stream_rows(release.table), drafts["data"], paths["data"], release, policy)
         for name, table in others.items():
-            _write_data(table.visible(), drafts[name], paths[name], release, policy)
+            _write_data(visible_frame(table), drafts[name], paths[name], release, policy)
         tables = [_further_table(release, name, table, paths[name], drafts[name]) for name, table in others.items()]
         checked = check_release(release, drafts["data"], type_of(paths["data"]).name)
         draft = release.public.model_copy(update={"checked": checked})

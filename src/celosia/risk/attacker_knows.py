@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from celosia.data.schema import Missing
 from celosia.errors import UnknownName
 from celosia.parts import Evidence, NarrowsValues, Private, Risk
+from celosia.table.columns import encoded_column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -156,7 +157,7 @@ class AttackerKnows(NarrowsValues, Risk):
         """Return the mask of the records that the person could be."""
         from celosia.hierarchy import plain
 
-        mask = ~table.suppressed_mask() if table.schema.quasi else np.ones(len(table), dtype=np.bool_)
+        mask = ~table.counts.suppressed_mask if table.schema.quasi else np.ones(len(table), dtype=np.bool_)
         for name, fact in self.known.items():
             mask &= self._compatible(table, name, [str(plain(fact))])
         for name, facts in self.excluded.items():
@@ -204,6 +205,6 @@ def _by_cell(table: Table, name: str, test: Callable[[str | None], bool]) -> NDA
     """Return the mask of the records whose cell passes a test, which is called once per distinct cell."""
     from celosia.hierarchy import texts
 
-    column = table.encoded(name)
+    column = encoded_column(table, name)
     verdict = np.array([test(cell) for cell in texts(column.values)], dtype=np.bool_)
     return np.asarray(verdict[column.codes], dtype=np.bool_)

@@ -87,10 +87,10 @@ class Homogeneity(Risk):
             .group_by(keys, maintain_order=True)
             .agg((pl.col("share") >= self.share).any().alias("disclosed"), pl.col("facts").min())
         )
-        classes, _ = table.keyed_counts()
+        classes = table.classes.histogram.cells
         facts = classes.join(worst, on=keys, how="left", nulls_equal=True, maintain_order="left")
-        disclosed = table.on_records(facts["disclosed"].to_numpy(), suppressed=False)
-        fewest = table.on_records(facts["facts"].cast(pl.Float64).to_numpy(), suppressed=np.nan)
+        disclosed = table.classes.on_records(facts["disclosed"].to_numpy(), suppressed=False)
+        fewest = table.classes.on_records(facts["facts"].cast(pl.Float64).to_numpy(), suppressed=np.nan)
         return pl.DataFrame({"disclosed": disclosed, "facts": pl.Series(fewest).fill_nan(None).cast(pl.Int64)})
 
     def _every(self, table: Table) -> pl.DataFrame:
@@ -112,9 +112,9 @@ def _block(table: Table, column: str) -> pl.DataFrame:
     keys = list(table.schema.need_quasi())
     if table.schema.reading() != Missing.CATEGORY:
         raise NotApplicable("homogeneity: sensitive values are counted within classes: read missing as 'category'.")
-    classes, counts = table.keyed_counts()
+    classes, counts = table.classes.histogram.cells, table.class_counts(in_order=True)
     sizes = classes.with_columns(pl.Series("size", counts.size))
-    entries = table.count([*keys, column], suppressed=False)
+    entries = table.counts.histogram([*keys, column], suppressed=False)
     combinations = entries.cells.with_columns(pl.Series(ROWS, entries.persons))
     value = text_expression(column, combinations.schema[column]).alias("__value__")
     hidden = pl.col("__value__").is_null() | (pl.col("__value__") == STAR)

@@ -73,7 +73,7 @@ class KAdvice(Risk):
 
     def evidence(self, table: Table) -> KAdviceEvidence:
         """Return α, the smallest class, and for each threshold the number of records that violate it."""
-        frequency, records = table.sizes()
+        frequency, records = table.classes.sizes
         alpha = self.value(table)
         smallest = int(frequency.min()) if len(frequency) else 0
         return {

@@ -61,7 +61,7 @@ class Marketer(Risk):
         """Return the chance of each record to be linked rightly."""
         import polars as pl
 
-        return pl.DataFrame({"risk": table.on_records(self._risk(table), suppressed=0.0)})
+        return pl.DataFrame({"risk": table.classes.on_records(self._risk(table), suppressed=0.0)})
 
     def _risk(self, table: Table) -> NDArray[np.float64]:
         """Return the chance of the records of each class."""

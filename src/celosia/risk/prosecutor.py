@@ -45,12 +45,12 @@ class Prosecutor(BoundedByRows, Risk):
 
     def value(self, table: Table) -> float:
         """Return the highest risk of a record; 0 for a table without records."""
-        frequency, _ = table.sizes()
+        frequency, _ = table.classes.sizes
         return float(1.0 / frequency.min()) if len(frequency) else 0.0
 
     def evidence(self, table: Table) -> ProsecutorEvidence:
         """Highest and average risk, unique records, and the share of records above the usual thresholds."""
-        frequency, records = table.sizes()
+        frequency, records = table.classes.sizes
         total = max(1, int(records.sum()))
         above = {f"1/{k}": float(records[frequency < k].sum() / total) for k in (5, 11, 20)}
         return {

@@ -64,7 +64,7 @@ class Uniqueness(BoundedByRows, Risk):
 
     def evidence(self, table: Table) -> UniquenessEvidence:
         """Return share and number of unique records, distinction, and the highest unique share by size of subset."""
-        frequency, records = table.sizes()
+        frequency, records = table.classes.sizes
         evidence: UniquenessEvidence = {
             "value": self.value(table),
             "unique": int(records[frequency == 1].sum()),

@@ -20,6 +20,7 @@ from celosia.hierarchy.level_table import LevelTable
 from celosia.hierarchy.prefixes import Prefixes
 from celosia.hierarchy.text import text_expression
 from celosia.hierarchy.tree import Tree
+from celosia.table.columns import count_values
 from celosia.table.pairing import paired_counts, positions
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _change(original: Table, protected: Table, name: str) -> ColumnChange:
     filled = [cell for cell in cells if cell is not None]
     if filled and all(cell == STAR for cell in filled):
         return ColumnChange(name, before, Detail("nothing"), None, altered)
-    values = original.tally(name)[name]
+    values = count_values(original, name)[name]
     levels = Levels.flat(values) if hierarchy is None else hierarchy.levels(values, column=name)
     places = {levels.level_of(cell) for cell in filled}
     if not filled or places == {0}:
@@ -151,12 +152,12 @@ def _cells(table: Table, name: str) -> tuple[list[str | None], np.ndarray[tuple[
     """The different cells of a column as texts with their numbers of records, suppressed records apart."""
     import polars as pl
 
-    if table.memory() is None:
-        patterns = table.count([name], suppressed=False, rows_only=True)
+    if table.counts.frame is None:
+        patterns = table.counts.histogram([name], suppressed=False, rows_only=True)
         cells = pl.DataFrame({"cell": _cell_texts(patterns.cells[name]), "rows": patterns.rows})
         counted = cells.group_by("cell").agg(pl.col("rows").sum()).sort("rows", "cell", descending=[True, False])
         return counted["cell"].to_list(), counted["rows"].to_numpy()
-    counted = _cell_texts(table.column(name)).filter(pl.Series(~table.suppressed_mask())).value_counts(sort=True)
+    counted = _cell_texts(table.column(name)).filter(pl.Series(~table.counts.suppressed_mask)).value_counts(sort=True)
     return counted.to_series(0).to_list(), counted.to_series(1).cast(pl.Int64).to_numpy()
 
 
@@ -186,7 +187,7 @@ def _kept_alike(original: Table, protected: Table, name: str) -> bool:
     except NotApplicable:
         return False
     same = _cell_texts(original.column(name))[rows].eq_missing(_cell_texts(protected.column(name)))
-    return bool(same.filter(pl.Series(~protected.suppressed_mask())).all())
+    return bool(same.filter(pl.Series(~protected.counts.suppressed_mask)).all())
 
 
 def _cell_texts(series: pl.Series) -> pl.Series:

@@ -16,6 +16,7 @@ import numpy as np
 from celosia.data.engines.engine import RECORD
 from celosia.data.engines.record_order import sort_by_draw
 from celosia.data.engines.row_codes import KEY, fits_in_key, pack_codes
+from celosia.table.columns import column_types
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,7 +89,7 @@ class Materialised:
                     if most == 0:
                         return
 
-        types = self.table.polars_types()
+        types = column_types(self.table)
         return register_io_source(batches, schema=pl.Schema({name: types[name] for name in self.table.names}))
 
     def _placed(self) -> Iterator[pl.DataFrame]:

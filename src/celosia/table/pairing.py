@@ -16,6 +16,7 @@ from celosia.data.engines.engine import RECORD
 from celosia.data.schema import Role, Schema
 from celosia.errors import DataError, NotApplicable, ParameterError
 from celosia.table import Table
+from celosia.table.columns import column_types
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,7 +74,7 @@ def paired_counts(original: Table, protected: Table, names: Sequence[str]) -> De
     For a table that is not in memory, and whose steps gave equal cells to equal cells; None for others.
     """
     lineage = protected.lineage
-    if protected.memory() is not None or lineage is None or lineage.base.rows is not original.rows:
+    if protected.counts.frame is not None or lineage is None or lineage.base.rows is not original.rows:
         return None
     changed = [name for name in names if lineage.changes_column(name)]
     return lineage.derive(changed or original.schema.quasi, rows_only=True)
@@ -130,7 +131,7 @@ def shared_numbers(original: Table, protected: Table) -> list[str]:
     """Columns that are numbers in both tables, identifiers, weights and ids left out."""
     schema = original.schema
     special = {schema.weight, schema.household, schema.person, schema.stratum}
-    before, after = original.polars_types(), protected.polars_types()
+    before, after = column_types(original), column_types(protected)
     return [
         name
         for name in shared_columns(original, protected)

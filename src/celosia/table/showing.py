@@ -16,7 +16,7 @@ from celosia.data.schema import Role
 if TYPE_CHECKING:
     import polars as pl
 
-    from celosia.table.asking import Asked
+    from celosia.table.table import Table
 
 PREVIEW = 5
 """Rows of a preview."""
@@ -30,30 +30,30 @@ def attended() -> bool:
     return hasattr(sys, "ps1") or (shell is not None and shell.get_ipython() is not None)
 
 
-def description(table: Asked) -> str:
+def description(table: Table) -> str:
     """The size of a table, its steps and its roles; no cell."""
     roles = roles_of(table)
     width = max((len(role) for role in roles), default=0)
     return "\n".join([headline(table), *(f"  {role:<{width}}  {', '.join(names)}" for role, names in roles.items())])
 
 
-def headline(table: Asked) -> str:
+def headline(table: Table) -> str:
     """The number of rows, where it is known or quickly counted, of columns, and the steps."""
-    counted = table.engine.local or "rows" in table._cache  # noqa: SLF001
+    counted = table.engine.local or "rows" in table._cache
     rows = f"{len(table):,} rows × " if counted else ""
     steps = [str(entry.get("step", "")) for entry in table.history]
     done = f", after {', '.join(steps)}" if steps else ""
     return f"Table: {rows}{len(table.names)} columns on {table.engine.name}{done}"
 
 
-def roles_of(table: Asked) -> dict[str, list[str]]:
+def roles_of(table: Table) -> dict[str, list[str]]:
     """The columns by role; one with several stands under each."""
     roles = {str(role): [c.name for c in table.schema.columns if role in c.roles and c.declared] for role in Role}
     roles["no role"] = [c.name for c in table.schema.columns if not c.declared]
     return {role: names for role, names in roles.items() if names}
 
 
-def preview(table: Asked, rows: int = PREVIEW) -> pl.DataFrame:
+def preview(table: Table, rows: int = PREVIEW) -> pl.DataFrame:
     """The first rows as Polars has them."""
     import narwhals as nw
 
@@ -61,7 +61,7 @@ def preview(table: Asked, rows: int = PREVIEW) -> pl.DataFrame:
     return table.engine.collect(frame.head(rows).to_native())
 
 
-def preview_html(table: Asked) -> str:
+def preview_html(table: Table) -> str:
     """The first rows for a notebook."""
     data = preview(table)
     head = "".join(f"<th>{escape(name)}</th>" for name in data.columns)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from celosia.classes import STAR, Lineage, Rows
+from celosia.classes import STAR, ClassCounts, EquivalenceClasses, Lineage, Rows, TableCounts
 from celosia.classes.rows import all_missing, all_stars
-from celosia.data.engines.engine import RECORD, SUPPRESSED, Engine, as_text, without_negative_zero
-from celosia.data.schema import Role, Schema
+from celosia.data.engines import engine_named
+from celosia.data.engines.engine import HIDDEN, RECORD, SUPPRESSED, Engine, as_text, without_negative_zero
+from celosia.data.frames import FrameMetadata, rewrap_frame
+from celosia.data.schema import Kind, Role, Schema
 from celosia.errors import DataError
-from celosia.show.blocks import Block, change_blocks, table_blocks
-from celosia.table.asking import STREAM, Asked
+from celosia.show.blocks import Block, Shown, change_blocks, table_blocks
+from celosia.table.columns import column_types, encoded_column
+from celosia.table.frames import STREAM, visible_frame
 from celosia.table.materialise import Materialised
-from celosia.table.showing import headline
+from celosia.table.showing import attended, description, headline, preview, preview_html
+from celosia.table.source import Same, open_source
 from celosia.table.verbs import Verbs
 
 if TYPE_CHECKING:
@@ -26,14 +31,214 @@ if TYPE_CHECKING:
 
     from celosia.parts import Model
     from celosia.streams import Stream
-    from celosia.table.asking import Change
 
+    Change = Callable[["Table"], "Table"]
+
+T = TypeVar("T")
 HIT = "__hit__"
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # the repr of `Asked`, which counts instead of listing fields
-class Table(Verbs, Asked):
+@dataclass(frozen=True, eq=False, repr=False)  # the repr shows counts and roles instead of fields
+class Table(Verbs, Shown):
     """Rows + schema. Made by :func:`celosia.read`; changed only by making another one."""
+
+    rows: Rows
+    origin: str = "polars"
+    """The kind of frame that came in: polars, lazy, pandas, pyarrow, duckdb or spark."""
+    around: FrameMetadata = field(default_factory=FrameMetadata, repr=False)
+    """What the frame that came in had around its cells: the index and the types of pandas."""
+    facts: Any = None
+    """What the reader of a file learnt about it: labels, separator, missing codes."""
+    history: tuple[Mapping[str, Any], ...] = ()
+    """What was done, one mapping per step, with evidence that may be published."""
+    secrets: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    """What the steps found that must not be published: transformations, keys; parallel to the history."""
+    start: Table | None = field(default=None, repr=False)
+    """The input table, whose distributions the models compare with; None for an input table."""
+    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict, repr=False)
+    """For each column what was done to its values since the input, so that it can be done to those of the input too."""
+    family: object = field(default_factory=object, repr=False)
+    """Tables that descend from one input share it: their record ids mean the same."""
+    lineage: Lineage | None = field(default=None, repr=False)
+    """How the rows follow from those of a counted table; None where that is not known."""
+    ordered: bool = False
+    """Whether the order of the rows can be trusted: true for frames in memory, false for files and synthetic rows."""
+    _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns are."""
+        return self.rows.schema
+
+    @property
+    def engine(self) -> Engine[Any]:
+        """The engine that holds the rows."""
+        return self.rows.engine
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Visible column names in order."""
+        return self.cached(
+            "names", lambda: tuple(name for name in self.engine.types(self.rows.frame) if name not in HIDDEN)
+        )
+
+    def __len__(self) -> int:
+        return self.counts.length
+
+    def __repr__(self) -> str:
+        lines = description(self)
+        return f"{lines}\n{preview(self)}" if attended() and self.engine.local else lines
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + (preview_html(self) if self.engine.local else "")
+
+    def cached(self, key: Any, make: Callable[[], T]) -> T:
+        """Compute something about this table once."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        value: T = self._cache[key]
+        return value
+
+    # What is in it.
+
+    def polars(self) -> pl.DataFrame:
+        """The visible columns in memory, in the order of the records."""
+        return self.cached("polars", lambda: self._collect(self.names))
+
+    @property
+    def frame(self) -> Any:
+        """The data as the kind of frame that came in."""
+        stays = self.origin == self.engine.name != "polars"
+        if stays and (self.origin == "spark" or self.start is None or self._beyond_room()):
+            return visible_frame(self)
+        if self.origin == "spark":
+            return engine_named(self.origin).accept(self.polars())
+        first = self if self.start is None else self.start
+        places = self.ids() if first.family is self.family else None
+        return rewrap_frame(self.polars(), self.origin, self.around, column_types(first), places)
+
+    def column(self, name: str) -> pl.Series:
+        """One column in memory, in the order of the records."""
+        self._check_column(name)
+        return self.cached(("column", name), lambda: self._collect([name])[name])
+
+    def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Numeric columns as an array (rows × columns) of floats; a missing value is NaN."""
+        import polars as pl
+
+        out = np.empty((len(self), len(names)), dtype=np.float64)
+        for j, name in enumerate(names):
+            series = self.column(name)
+            if not series.dtype.is_numeric() and series.dtype != pl.Boolean:
+                raise DataError(f"column {name!r} holds text or dates, but numbers are needed.")
+            values = series.cast(pl.Float64).to_numpy()
+            infinite = int(np.isinf(values).sum())
+            if infinite:
+                raise DataError(f"column {name!r} holds {infinite} infinite values; replace or remove them first.")
+            out[:, j] = values
+        return out
+
+    def codes(self, name: str) -> tuple[NDArray[np.int32], pl.Series]:
+        """Integer codes of a column in the order of its kind (-1 is missing), and the values they stand for."""
+        column = encoded_column(self, name)
+        info = self.schema[name]
+        if info.kind == Kind.ORDINAL and info.order:
+            unknown = len(column.present.cast(str).filter(~column.present.cast(str).is_in(list(info.order))))
+            if unknown:
+                raise DataError(f"column {name!r}: {unknown} values are not in the declared order.")
+        return column.masked, column.present
+
+    def ids(self) -> NDArray[np.int64]:
+        """The record ids in the order of the records."""
+        if not self._has(RECORD):
+            return np.arange(len(self), dtype=np.int64)
+        return self.cached("ids", lambda: np.asarray(self._collect([RECORD])[RECORD], dtype=np.int64))
+
+    # Classes and frequencies, each computed once.
+
+    @property
+    def counts(self) -> TableCounts:
+        """The histograms of this table, each counted once."""
+        return self.cached("counts", lambda: TableCounts(self.rows, self.lineage))
+
+    @property
+    def classes(self) -> EquivalenceClasses:
+        """The equivalence classes: what every measurement of this table rests on."""
+        return self.cached("classes", lambda: EquivalenceClasses(self.counts, self._compared))
+
+    def _compared(self, column: str) -> tuple[TableCounts, TableCounts] | None:
+        """The counts of the input, as a column was read and as the steps since would have it there."""
+        if self.start is None or column not in self.start.schema:
+            return None
+        mapped = functools.reduce(lambda table, change: change(table), self.changes.get(column, ()), self.start)
+        return self.start.counts, mapped.counts
+
+    def class_counts(
+        self, sensitive: Sequence[str | None] = (), people: object = None, *, in_order: bool = False
+    ) -> ClassCounts:
+        """Return the classes as arrays of counts; ``None`` among ``sensitive`` stands for all sensitive columns.
+
+        With ``people``, a population table, each class also has its people of the population. ``in_order``: in the
+        order of ``classes.histogram``.
+        """
+        names = self._sensitive(sensitive)
+        if people is None and not in_order:
+            return self.classes.counts(names)
+        counts = self.classes.counts_in_order(names)
+        if people is None:
+            return counts
+        inside, outside, total = self.cached(("population", Same(people)), lambda: self._population(people))
+        return replace(counts, population=inside, population_outside=outside, population_total=total)
+
+    def _population(self, people: object) -> tuple[NDArray[np.int64], int, int]:
+        from celosia.classes.population import population_counts
+
+        population = open_source(people)
+        own = population.schema.person or self.schema.person
+        person = own if own in population.names else None
+        described = population.with_schema(Schema.of(quasi=self.schema.need_quasi(), person=person))
+        return population_counts(self.classes, described.counts)
+
+    def frequencies(self, weight: bool = False) -> NDArray[np.float64]:
+        """Frequency of each record in table order under the declared reading of missing values; 0 when suppressed."""
+        classes = self.classes
+        return self.cached(
+            ("frequencies", weight), lambda: classes.on_records(classes.frequencies(weighted=weight), suppressed=0.0)
+        )
+
+    def suppressed(self) -> int:
+        """How many records are suppressed."""
+        return self.counts.suppressed
+
+    def _sensitive(self, names: Sequence[str | None]) -> tuple[str, ...]:
+        columns = [column for name in names for column in self.schema.need_sensitive(name)]
+        return tuple(dict.fromkeys(columns))
+
+    # Where the rows are, and what is remembered of how they came about.
+
+    def _collect(self, names: Sequence[str]) -> pl.DataFrame:
+        memory = self.counts.frame
+        if memory is not None:
+            return memory.select(names)
+        wanted = [*names, RECORD] if self._has(RECORD) and RECORD not in names else list(names)
+        frame = self.engine.select(self.rows.frame, wanted)
+        return self.engine.collect(self.engine.sort_by_record(frame) if RECORD in wanted else frame).select(names)
+
+    @property
+    def large(self) -> bool:
+        """Whether the table is known, without counting rows, to have more cells than are kept in memory."""
+        if self.lineage is None or self.lineage.base.frame is not None:
+            return False
+        return self._beyond_room()
+
+    def _beyond_room(self) -> bool:
+        return len(self) * len(self.engine.types(self.rows.frame)) > self.engine.resident_limit
+
+    def _has(self, name: str) -> bool:
+        return name in self.engine.types(self.rows.frame)
+
+    def _check_column(self, name: str) -> None:
+        self.schema[name]
 
     @property
     def first(self) -> Table:
@@ -44,7 +249,7 @@ class Table(Verbs, Asked):
         """The columns, the steps and what they did; never a value of a record."""
         from celosia.table.changes import ENGLISH, column_changes
 
-        if not self.history or self.memory() is None:  # telling what changed reads the rows: not for show alone
+        if not self.history or self.counts.frame is None:  # telling what changed reads the rows: not for show alone
             return table_blocks(self, headline(self))
         return table_blocks(self, headline(self), change_blocks(column_changes(self.first, self), ENGLISH))
 
@@ -95,7 +300,7 @@ class Table(Verbs, Asked):
 
         self._check_column(name)
         table = self.identified()  # a join may move rows
-        small = pl.DataFrame({name: values, "label": labels}).cast({name: self.polars_types()[name]})
+        small = pl.DataFrame({name: values, "label": labels}).cast({name: column_types(self)[name]})
         if small["label"].dtype == pl.Null:  # no value, or missing ones only: labels are text all the same
             small = small.cast({"label": pl.String})
         if name in self.schema.quasi and self.suppressed() and STAR not in small[name]:  # those keep their stars
@@ -125,7 +330,7 @@ class Table(Verbs, Asked):
         self._check_column(name)
         table = self.identified()
         inputs = list(dict.fromkeys([RECORD, name, *further]))
-        becomes = self.polars_types()[name] if dtype is None else dtype
+        becomes = column_types(self)[name] if dtype is None else dtype
 
         def called(batch: pl.DataFrame) -> pl.DataFrame:
             return pl.DataFrame({name: function(batch)}, schema={name: becomes})
@@ -319,7 +524,7 @@ class Table(Verbs, Asked):
         """The same records in a frame that has them in another order; what is known of them is kept."""
         done = replace(self, rows=replace(self.rows, frame=frame), _cache={})
         kept = ("classes", "counts", "names", "types")
-        done._cache.update({key: self._cache[key] for key in kept if key in self._cache and self.memory() is None})
+        done._cache.update({key: self._cache[key] for key in kept if key in self._cache and self.counts.frame is None})
         return done
 
     def with_schema(self, schema: Schema) -> Table:

@@ -10,6 +10,7 @@ import numpy as np
 
 from celosia.histogram import number
 from celosia.parts import LinkEvidence
+from celosia.table.columns import declared_persons
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def person_codes(table: Table) -> Ints:
     >>> person_codes(celosia.read(pl.DataFrame({"who": ["b", "a", "b"]}), celosia.Schema.of(person="who"))).tolist()
     [1, 0, 1]
     """
-    persons = table.persons()
+    persons = declared_persons(table)
     return np.arange(len(table), dtype=np.int64) if persons is None else persons.astype(np.int64)
 
 
@@ -44,7 +45,7 @@ def person_shares(table: Table) -> NDArray[np.float64]:
     [0.5, 0.5, 1.0]
     """
     if table.schema.person is None:
-        return (~table.suppressed_mask()).astype(np.float64)
+        return (~table.counts.suppressed_mask).astype(np.float64)
     pattern = table.classes.place
     pair = number([pattern + 1, person_codes(table)])
     return np.where(pattern >= 0, 1.0 / np.bincount(pair)[pair], 0.0)

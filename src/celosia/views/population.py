@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def population_frequencies(table: Table, source: object, size: int | None) -> NDArray[np.float64]:
     """Return the population frequency of each record; 0 when suppressed."""
-    return table.on_records(class_people(table, source, size), suppressed=0.0)
+    return table.classes.on_records(class_people(table, source, size), suppressed=0.0)
 
 
 def class_people(table: Table, source: object, size: int | None) -> NDArray[np.float64]:

@@ -15,5 +15,5 @@ def unique_share(table: Table) -> float:
     >>> unique_share(celosia.read(pl.DataFrame({"age": [30, 30, 30, 31]}), celosia.Schema.of(quasi=["age"])))
     0.25
     """
-    frequency, records = table.sizes()
+    frequency, records = table.classes.sizes
     return float(records[frequency == 1].sum() / records.sum()) if len(records) else 0.0

@@ -16,6 +16,7 @@ from celosia.data.engines.fingerprint import fingerprint
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
 from celosia.streams import Stream
+from celosia.table.frames import table_fingerprint
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -45,7 +46,7 @@ def test_records_have_their_number_in_the_file(numbered):
 
 
 def test_a_fingerprint_is_taken_where_the_rows_are(numbered):
-    assert celosia.read(numbered, engine="spark").fingerprint() == fingerprint(pl.scan_parquet(numbered))
+    assert table_fingerprint(celosia.read(numbered, engine="spark")) == fingerprint(pl.scan_parquet(numbered))
 
 
 @pytest.mark.long

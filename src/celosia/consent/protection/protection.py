@@ -27,6 +27,7 @@ from celosia.histogram import number
 from celosia.parts import Model, build, describe
 from celosia.release.protect import protect
 from celosia.streams import Stream
+from celosia.table.columns import declared_persons, encoded_column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -324,7 +325,7 @@ def _meet_models(
 def _blank_suppressed(protected: Protected, extra: NDArray[np.int64], models: Sequence[Model]) -> Protected:
     """Blank the sensitive cells of suppressed records if their class has fewer than k + X or fails a model."""
     table = protected.table
-    suppressed, person = table.suppressed_mask(), _persons(table)
+    suppressed, person = table.counts.suppressed_mask, _persons(table)
     sensitive = [name for name in table.schema.sensitive if name not in table.schema.quasi]
     if not sensitive or not suppressed.any() or suppressed.all():
         return protected
@@ -338,7 +339,7 @@ def _blank_suppressed(protected: Protected, extra: NDArray[np.int64], models: Se
 def _failing_records(table: Table, models: Sequence[Model], extra: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return the records of blocking owners in a class that fails a model; suppressed records are in none."""
     failing = np.logical_or.reduce([model.failing_records(table) for model in models])
-    return np.asarray(failing & ~table.suppressed_mask() & (extra > 0), np.bool_)
+    return np.asarray(failing & ~table.counts.suppressed_mask & (extra > 0), np.bool_)
 
 
 def _with_evidence(table: Table, extra: NDArray[np.int64], protected: Protected, left_out: int) -> Protected:
@@ -363,7 +364,7 @@ def _with_evidence(table: Table, extra: NDArray[np.int64], protected: Protected,
         label = tree.classes(level)
     else:
         size = protected.table.frequencies().astype(np.int64)
-        kept = ~protected.table.suppressed_mask()
+        kept = ~protected.table.counts.suppressed_mask
         label = _class_numbers(protected.table)
         facts |= {"smallest class": int(size[kept].min(initial=len(table)))}
     with_block = np.zeros(int(label.max(initial=0)) + 1, np.bool_)
@@ -385,7 +386,7 @@ def _block_disclosure(flagged: NDArray[np.bool_], blocked: NDArray[np.bool_]) ->
 
 
 def _persons(table: Table) -> NDArray[np.int64] | None:
-    persons = table.persons()
+    persons = declared_persons(table)
     return None if persons is None else persons.astype(np.int64)
 
 
@@ -399,4 +400,4 @@ def _where(mask: NDArray[np.bool_], yes: pl.Series, no: pl.Series) -> pl.Series:
 
 def _class_numbers(table: Table) -> NDArray[np.int64]:
     """Return the class number of each record: records of a class show the same quasi-identifiers."""
-    return number([table.encoded(name).codes for name in table.schema.need_quasi()])
+    return number([encoded_column(table, name).codes for name in table.schema.need_quasi()])

@@ -11,6 +11,7 @@ import numpy as np
 from celosia.classes import STAR
 from celosia.hierarchy.values import OneOf
 from celosia.histogram import group, number
+from celosia.table.columns import hierarchy_levels
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +41,7 @@ class Tree:
         from celosia.search.cells.blank_places import first_positions, row_ids
 
         if len(columns) == 1:
-            levels = table.levels(columns[0])
+            levels = hierarchy_levels(table, columns[0])
             nodes = np.stack([np.asarray(levels.codes(v), np.int64) for v in range(levels.height + 1)])
             names = [list(levels.labels(v)) for v in range(levels.height + 1)]
             leaf = table.codes(columns[0])[0].astype(np.int64)
@@ -74,7 +75,7 @@ class Tree:
         if len(self.columns) > 1:
             stars = [(protected.column(c) == STAR).fill_null(value=False).to_numpy() for c in self.columns]
             return np.asarray(np.sum(stars, axis=0), np.int64)
-        levels = original.levels(self.columns[0])
+        levels = hierarchy_levels(original, self.columns[0])
         labels = protected.column(self.columns[0])
         values = labels.unique()
         value_levels = [

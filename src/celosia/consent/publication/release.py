@@ -31,6 +31,7 @@ from celosia.release.evidence.seal import draft_files, file_hash, finish_interru
 from celosia.release.output.write import writer_options
 from celosia.release.run import SMALLEST_SEED
 from celosia.table import read
+from celosia.table.frames import visible_frame
 
 if TYPE_CHECKING:
     from celosia.consent.publication.request import Publication
@@ -87,7 +88,7 @@ def write_files(
 
 def certify(publication: Publication, path: Path) -> CertificateDraft:
     """Write the data, and return the certificate, measured on the written file."""
-    write(publication.table.visible(), path, type="csv", overwrite=True, **writer_options(path))
+    write(visible_frame(publication.table), path, type="csv", overwrite=True, **writer_options(path))
     request, shown = publication.request, plain(public(publication.report))
     roles = Roles.model_validate(publication.table.schema.spec())
     table = with_roles(read(path), roles)

@@ -104,7 +104,7 @@ def _unverifiable_checks(stated: Certificate, certificate: CertificateDraft, rer
     design, table = rerun.request.design, rerun.protected.table
     if design.rule == "exchange" or "candidates" in repeated:  # the guarantee is not a class size of the table
         return checks
-    size, kept = table.frequencies(), ~table.suppressed_mask()
+    size, kept = table.frequencies(), ~table.counts.suppressed_mask
     for condition in stated.conditions:
         rows = rerun.marks.rows.get(condition.inference)
         mine = size[kept & rows[table.ids()]] if rows is not None else size[:0]

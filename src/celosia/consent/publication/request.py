@@ -43,6 +43,7 @@ from celosia.release.output.columns import OutputTable, order_records, select_ou
 from celosia.release.policy.sections import refuse_seed
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table, read
+from celosia.table.frames import table_fingerprint
 
 if TYPE_CHECKING:
     import polars as pl
@@ -258,7 +259,7 @@ def carry_out(
     _refuse_unprotected(request, table, marks, fired_rules)
     default = "block" if store.default else "allow"
     choices_digest = _choices_digest(marks, default)
-    stream = Stream.of(seed, table.fingerprint).child(request.design, choices_digest)
+    stream = Stream.of(seed, lambda: table_fingerprint(table)).child(request.design, choices_digest)
     report_progress("protecting", 0.5)
     fired = {name for names in marks.columns.values() for name in names}
     cells = {name: marks.cells(name) for name in sorted(fired) if name in table.names}

@@ -84,7 +84,7 @@ def _minority(table: Table, target: str) -> int:
     if table.suppressed() == len(table):
         return 0
     keys = list(table.schema.need_quasi())
-    classes, entries = (table.count(names, suppressed=False) for names in (keys, [*keys, target]))
+    classes, entries = (table.counts.histogram(names, suppressed=False) for names in (keys, [*keys, target]))
     most = np.zeros(len(classes), dtype=np.int64)
     np.maximum.at(most, classes.find(entries), entries.rows)
     return int(entries.rows.sum() - most.sum())

@@ -10,6 +10,7 @@ from pydantic import Field
 from celosia.data.schema import Kind
 from celosia.loss.bases.column_loss import _ColumnLoss
 from celosia.parts import Columns
+from celosia.table.columns import column_types
 from celosia.table.pairing import positions
 from celosia.views.comparing.categories import categories
 
@@ -45,7 +46,7 @@ class GowerLoss(_ColumnLoss):
         """Return the mean distance of each column."""
         coded = categories(original, protected, self.columns)
         rows = positions(original, protected)
-        types = original.polars_types(), protected.polars_types()
+        types = column_types(original), column_types(protected)
         out = {}
         for j, name in enumerate(coded.names):
             if all(kind[name].is_numeric() for kind in types):

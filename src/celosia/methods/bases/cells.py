@@ -14,6 +14,7 @@ from celosia.histogram import number
 from celosia.methods.bases.conditions import records_where
 from celosia.methods.bases.units import Units, units_of
 from celosia.parts import Private, grammar
+from celosia.table.columns import column_types
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,7 +82,7 @@ def check_numeric(who: str, table: Table, names: Sequence[str]) -> None:
 
 def _type_of(table: Table, name: str) -> pl.DataType:
     table.schema[name]
-    dtype: pl.DataType = table.polars_types()[name]
+    dtype: pl.DataType = column_types(table)[name]
     return dtype
 
 

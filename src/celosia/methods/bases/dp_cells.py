@@ -53,7 +53,7 @@ def count_cells(table: Table, columns: Sequence[str], rows: int) -> pl.DataFrame
         engine = table.engine
         histogram = engine.collect_bounded(engine.histogram(table.rows.unmarked_frame(), keys))
         return histogram.select(*keys, pl.col("__rows__").cast(pl.Int64).alias(COUNT))
-    frame = table.polars().select(list(dict.fromkeys([*keys, person]))).filter(~pl.Series(table.suppressed_mask()))
+    frame = table.polars().select(list(dict.fromkeys([*keys, person]))).filter(~pl.Series(table.counts.suppressed_mask))
     # the choice of the rows of a person must not depend on the seed of the run, or it could be repeated
     chance = np.random.Generator(np.random.PCG64(secrets.randbits(128))).random(len(frame))
     kept = frame.with_columns(

@@ -16,6 +16,7 @@ from celosia.parts import population_table, refuse_other_views
 from celosia.search.lattice.objective import LevelMaps
 from celosia.search.lattice.owners import Owners
 from celosia.search.lattice.tables import Records
+from celosia.table.columns import declared_persons, sensitive_codes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,9 +116,9 @@ def quasi_codes(
     population = _population(table, require)
     # a loss that counts a column is about records, where requirements count persons
     enough = population is None and target is None and not flat and (table.schema.person is None or not counted)
-    if by_class and enough and table.memory() is None:
+    if by_class and enough and table.counts.frame is None:
         return _class_codes(table, require, counted, weights)
-    active = ~table.suppressed_mask()
+    active = ~table.counts.suppressed_mask
     if not active.any():
         raise DataError("every record is suppressed already: nothing is left to generalise.")
     columns = tuple(quasi_column(table, name, population, active, flat=name in flat) for name in quasi)
@@ -127,11 +128,11 @@ def quasi_codes(
         people = np.column_stack([column.people for column in columns if column.people is not None])
     domain = _level_maps(table, columns, matrix, None, weights, gone=int((~active).sum()))
     names = dict.fromkeys([*_sensitive_columns(table, require), *counted])
-    persons = table.persons()
+    persons = declared_persons(table)
     records = Records(
         domain,
         np.ascontiguousarray(matrix, dtype=np.int32),
-        sensitive={name: table.counted(name).take(active) for name in names},
+        sensitive={name: sensitive_codes(table, name).take(active) for name in names},
         person=None if persons is None else persons[active],
         target=None if target is None else target[active],
         population=people,
@@ -154,7 +155,7 @@ def _class_codes(
     quasi = table.schema.need_quasi()
     if whose and names:
         table.counts.prepare(quasi, list(names))
-    patterns = table.count(quasi if whose else [*quasi, *names], suppressed=False)
+    patterns = table.counts.histogram(quasi if whose else [*quasi, *names], suppressed=False)
     columns = tuple(
         coded_column(table, name, patterns.column(name).masked, patterns.column(name).present)
         for name in table.schema.quasi
@@ -184,7 +185,7 @@ def _owners(table: Table, quasi: Histogram, names: list[str]) -> Owners:
     """Count the persons of each combination of the quasi-identifiers, and the values that they have in it."""
     joint = {}
     for name in names:
-        entries = table.count([*quasi.names, name], suppressed=False)
+        entries = table.counts.histogram([*quasi.names, name], suppressed=False)
         joint[name] = entries, table.classes.baseline(name).codes(entries.column(name))
     return Owners(quasi, joint)
 

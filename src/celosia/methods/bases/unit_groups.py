@@ -14,6 +14,7 @@ from celosia.kernels.statistics.deviation import deviations, subtract_mean
 from celosia.methods.bases.cells import as_column, numbers, strata, units
 from celosia.methods.bases.units import Units
 from celosia.table import Outcome
+from celosia.table.columns import declared_persons
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,7 +58,7 @@ class Persons:
 
     def __init__(self, who: str, table: Table, unit: Units, k: int) -> None:
         self.who, self.k = who, k
-        self._person = table.persons()
+        self._person = declared_persons(table)
         if self._person is not None and not unit.each:
             self._person = self._person[np.argsort(unit.member, kind="stable")]
         self._count = np.bincount(unit.member, minlength=len(unit))

@@ -27,6 +27,7 @@ from celosia.parts import (
     refuse_replay,
 )
 from celosia.table import Outcome
+from celosia.table.columns import count_values
 
 if TYPE_CHECKING:
     from celosia.streams import Stream
@@ -88,7 +89,7 @@ class Pseudonymise(PublishesEvidence, RecordByRecord, Method):
         back: dict[str, str] = {}
         replaced = table
         for name in dict.fromkeys(self.columns):
-            values = table.tally(name)[name].drop_nulls()
+            values = count_values(table, name)[name].drop_nulls()
             originals = [str(text) for text in texts(values)]
             pseudonyms = [self._pseudonym(key, text) for text in originals]
             for pseudonym, text in zip(pseudonyms, originals, strict=True):

@@ -13,6 +13,7 @@ from celosia.errors import DataError
 from celosia.methods.bases.by_rows import EACH_CELL
 from celosia.parts import CountsRows, Method, PersonUnit, RecordByRecord, SuitedColumns
 from celosia.table import Outcome
+from celosia.table.columns import column_types
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -60,7 +61,7 @@ class Round(RecordByRecord, Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Round the columns."""
-        types = table.polars_types()
+        types = column_types(table)
         for name in self.columns:
             if not types[name].is_numeric():
                 raise DataError(f"round: column {name!r} holds text or dates, but numbers are needed.")

@@ -23,6 +23,7 @@ from celosia.parts import (
     refuse_replay,
 )
 from celosia.table import Outcome
+from celosia.table.columns import column_types
 
 if TYPE_CHECKING:
     import polars as pl
@@ -109,7 +110,7 @@ class ShiftDates(PublishesEvidence, RecordByRecord, Method):
                 pl.col(name) + pl.duration(days=pl.col("__shift__"))
             )[name]
             self._check_years(moved)
-            is_text = table.polars_types()[name] == pl.String
+            is_text = column_types(table)[name] == pl.String
             changed[name] = moved.dt.strftime(self.notation or "%Y-%m-%d") if is_text else moved.cast(dates.dtype)
         return Outcome(table.replace(changed), {"shifted": list(self.columns), "consistent by": by or "record"})
 

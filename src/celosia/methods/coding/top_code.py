@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from celosia.errors import DataError, ParameterError
 from celosia.parts import CountsRows, Memory, Method, PersonUnit, RecordByRecord, SuitedColumns
 from celosia.table import Outcome
+from celosia.table.columns import cheapest_frame_with, column_types
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -67,7 +68,7 @@ class _Coding(RecordByRecord, Method):
         changes: dict[str, nw.Expr] = {}
         hits: dict[str, nw.Expr] = {}
         limits: dict[str, object] = {}
-        types = table.polars_types()
+        types = column_types(table)
         for name in self.columns:
             limit, replacement = self._limit(table, name)
             value = nw.col(name)
@@ -77,7 +78,7 @@ class _Coding(RecordByRecord, Method):
             changes[name] = nw.when(hit).then(nw.lit(replacement)).otherwise(value)
             hits[name] = (hit & (value != nw.lit(replacement))).cast(nw.Int64).sum()
             limits[name] = limit
-        frame = nw.from_native(table.having(self.columns))
+        frame = nw.from_native(cheapest_frame_with(table, self.columns))
         counted = table.engine.collect(frame.select(**hits).to_native()).row(0, named=True)
         private = {"limits": {name: str(limit) for name, limit in limits.items()}} if self.quantile is not None else {}
         changed = {name: int(count or 0) for name, count in counted.items()}
@@ -87,7 +88,7 @@ class _Coding(RecordByRecord, Method):
         """Return the limit of a column and the replacement of the values beyond it, in the column's type."""
         import polars as pl
 
-        dtype = table.polars_types()[name]
+        dtype = column_types(table)[name]
         if dtype.is_numeric():
             limit = self._numeric_limit(self.value) if self.value is not None else self._quantile(table, name)
             replacement = limit if self.replacement is None else self._numeric_limit(self.replacement)
@@ -105,12 +106,12 @@ class _Coding(RecordByRecord, Method):
     def _quantile(self, table: Table, name: str) -> float:
         import narwhals as nw
 
-        frame, column = nw.from_native(table.having([name])), nw.col(name)
+        frame, column = nw.from_native(cheapest_frame_with(table, [name])), nw.col(name)
         low, high = table.engine.collect(frame.select(low=column.min(), high=column.max()).to_native()).row(0)
         if low is None:
             raise DataError(f"{self.name}: column {name!r} has no values, so it has no quantile; give value.")
         origin = 0
-        if table.polars_types()[name].is_integer() and max(abs(low), abs(high)) > EXACT >= high - low:
+        if column_types(table)[name].is_integer() and max(abs(low), abs(high)) > EXACT >= high - low:
             origin = low  # the quantile is a floating-point number
             frame = frame.select(column - nw.lit(origin))
         limit = float(table.engine.quantiles(frame.to_native(), name, [self.quantile or 0.0])[0])

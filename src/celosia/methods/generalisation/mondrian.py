@@ -103,7 +103,7 @@ class Mondrian(Requires, Method):
         from celosia.views.boxes.regions import axes, groups
 
         refuse_population(self.name, self.require)
-        rows = ~table.suppressed_mask()
+        rows = ~table.counts.suppressed_mask
         kept = table if rows.all() else table.take(table.ids()[rows])
         target = targets(self.name, table, self.target)
         counted = groups(kept, self.require, None if target is None else target[rows], table.classes.total)
@@ -142,7 +142,7 @@ class Mondrian(Requires, Method):
                 if self.strict
                 else "equal values fell on both sides of a cut. Make a release with strict = true to reuse it",
             )
-        rows = ~table.suppressed_mask()
+        rows = ~table.counts.suppressed_mask
         new, lost = replayed_boxes(table if rows.all() else table.take(table.ids()[rows]), record)
         unplaced = np.zeros(len(table), np.bool_)
         unplaced[rows] = lost

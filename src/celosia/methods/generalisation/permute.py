@@ -10,6 +10,7 @@ from pydantic import Field
 
 from celosia.parts import Columns, Method, PersonUnit
 from celosia.table import Outcome
+from celosia.table.columns import declared_persons
 from celosia.views.boxes.separation import separate
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Permute(Method):
         label = row_ids(codes)
         if len(label) == 0:
             return label, {"groups": 0, "smallest": 0, "alone": 0}
-        sizes = Groups(len(label), person=table.persons()).of_labels(label).size
+        sizes = Groups(len(label), person=declared_persons(table)).of_labels(label).size
         return label, {"groups": len(sizes), "smallest": int(sizes.min()), "alone": int((sizes == 1).sum())}
 
 

@@ -17,6 +17,7 @@ from celosia.methods.bases.by_rows import EACH_CELL
 from celosia.methods.bases.domain import canonical_numbers
 from celosia.parts import Column, CountsRows, Memory, Method, PersonUnit, Private, PublishesEvidence, RowWise
 from celosia.table import Outcome
+from celosia.table.columns import column_types, hierarchy_levels
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -117,7 +118,7 @@ class Recode(PublishesEvidence, RowWise, Method):
 
             new = [text if text is None else self.mapping.get(text, text) for text in texts(values)]
             return Outcome(table.map(self.column, values, new))
-        levels = table.levels(self.column, values)
+        levels = hierarchy_levels(table, self.column, values)
         highest = max(self.level or 0, self.rest)
         if highest > levels.height:
             raise ParameterError(
@@ -160,7 +161,7 @@ class Recode(PublishesEvidence, RowWise, Method):
             ends = (low / stretch, high * stretch) if log else (low - self.margin, high + self.margin)
             ends = outer_ends(*ends, logarithm=log) if rounded and low < high else ends
             breaks = np.geomspace(*ends, m + 1) if log else np.linspace(*ends, m + 1)
-        whole = self.whole if self.whole is not None else table.polars_types()[self.column].is_integer()
+        whole = self.whole if self.whole is not None else column_types(table)[self.column].is_integer()
         if whole and rounded:
             breaks = np.array([np.floor(breaks[0]), *np.rint(breaks[1:-1]), np.ceil(breaks[-1])])
         distinct = sorted(set((np.rint(breaks) if whole else breaks).tolist()))
@@ -223,7 +224,7 @@ class Recode(PublishesEvidence, RowWise, Method):
         return float(low), float(high)
 
     def _check_numeric(self, table: Table) -> None:
-        if not table.polars_types()[self.column].is_numeric():
+        if not column_types(table)[self.column].is_numeric():
             raise DataError(
                 f"recode: column {self.column!r} is not numeric, so it cannot be cut into intervals. Where its texts "
                 f'are numbers, declare it: kinds = {{{self.column} = "numeric"}}.'
@@ -234,7 +235,7 @@ def _numbers(table: Table, name: str) -> Table:
     """Parse the texts of a column that is declared numeric as numbers; other texts become missing."""
     import polars as pl
 
-    if table.polars_types()[name] != pl.String or table.schema[name].kind is not Kind.NUMERIC:
+    if column_types(table)[name] != pl.String or table.schema[name].kind is not Kind.NUMERIC:
         return table
     return table.replace({name: canonical_numbers(table.column(name))})
 
@@ -243,7 +244,7 @@ def _with_stars(recoded: Table, table: Table, name: str) -> Table:
     """Put the suppressed cells of a column back into the recoded table."""
     import polars as pl
 
-    if table.polars_types()[name] not in (pl.String, pl.Categorical, pl.Enum):
+    if column_types(table)[name] not in (pl.String, pl.Categorical, pl.Enum):
         return recoded
     was = table.column(name).cast(pl.String)
     stars = was == STAR

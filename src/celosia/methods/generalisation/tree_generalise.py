@@ -12,6 +12,7 @@ from celosia.errors import DataError, ParameterError, RequirementError, SchemaEr
 from celosia.hierarchy.values import OneOf
 from celosia.parts import Column, Columns, Method, PersonUnit
 from celosia.table import Outcome
+from celosia.table.columns import hierarchy_levels
 from celosia.table.targets import Target, targets
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class TreeGeneralise(Method):
 
         from celosia.search.partition.tree_merge import merge
 
-        kept = ~table.suppressed_mask()
+        kept = ~table.counts.suppressed_mask
         if len(kept) and not kept.any():
             raise DataError(f"{self.name}: every record is suppressed already: nothing is left to generalise.")
         leaf, nodes, names = self._tree(table, kept)
@@ -123,7 +124,7 @@ class TreeGeneralise(Method):
             "classes": len(published),
             "raised": int(raised.sum()),
             "changed": int(sum(size(c.leaves) for c in done if c.level > 0)),
-            "suppressed": int(result.suppressed_mask()[kept].sum()),
+            "suppressed": int(result.counts.suppressed_mask[kept].sum()),
         }
         return Outcome(result, evidence)
 
@@ -155,7 +156,7 @@ class TreeGeneralise(Method):
 
         if len(self.columns) == 1:
             name = self.columns[0]
-            levels = table.levels(name)
+            levels = hierarchy_levels(table, name)
             path = np.stack([levels.codes(v) for v in range(levels.height, -1, -1)], axis=1).astype(np.int64)
             path[:, -1] = np.arange(len(path))
             text = [levels.labels(v) for v in range(levels.height + 1)]

@@ -24,6 +24,7 @@ from celosia.methods.bases.cells import (
 )
 from celosia.parts import CountsRows, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
+from celosia.table.frames import row_batches
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,7 +77,7 @@ class Noise(Method):
         """Add the noise."""
         from celosia.methods.noise.exact import exact_moments
 
-        if table.memory() is None and not self.needs_memory(table.schema):
+        if table.counts.frame is None and not self.needs_memory(table.schema):
             return self._apply_in_batches(table, stream)
         x = numbers(self.name, table, self.columns)
         refuse_constant(self.name, x, self.columns)
@@ -139,7 +140,7 @@ class _AddNoise:
 
 def _numbers(who: str, table: Table, name: str) -> Iterator[NDArray[np.float64]]:
     """Yield a column as floats, batch by batch; raise on infinite ones."""
-    for batch in table.batches([name]):
+    for batch in row_batches(table, [name]):
         values = batch[name].cast(float).to_numpy()
         if np.isinf(values).any():
             raise DataError(f"{who}: column {name!r} holds infinite values; replace or remove them first.")

@@ -95,7 +95,7 @@ class DpGeneralise(Formal, Method):
         anonymising = self.epsilon - searching
         beta = share(anonymising)
         k = smallest_k(anonymising, self.delta, beta)
-        active = ~table.suppressed_mask()
+        active = ~table.counts.suppressed_mask
         matrix = np.column_stack([column.codes for column in columns])
         chosen = self._given_levels(columns) if self.levels else None
         levels = chosen or self._choose(columns, matrix[active], k / beta, searching)

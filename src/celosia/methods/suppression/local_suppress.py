@@ -13,6 +13,7 @@ from celosia.data.schema import Missing
 from celosia.errors import DataError, ParameterError, RequirementError, UnknownName
 from celosia.parts import Column, Explored, Method, PersonUnit
 from celosia.table import Outcome
+from celosia.table.columns import declared_persons
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +102,7 @@ class LocalSuppress(Method):
 
         from celosia.search.cells.suppression import blank_cells, concatenate
 
-        kept = ~table.suppressed_mask()
+        kept = ~table.counts.suppressed_mask
         # columns with few values first: among equal costs the search blanks the last ones
         coded = {name: table.codes(name) for name in table.schema.need_quasi() if name != self.within}
         names = sorted(coded, key=lambda name: len(coded[name][1]))
@@ -216,7 +217,7 @@ class LocalSuppress(Method):
 
 def _persons(table: Table, kept: NDArray[np.bool_]) -> NDArray[np.int32] | None:
     """Person of each record that takes part; None where no person has two records."""
-    persons = table.persons()
+    persons = declared_persons(table)
     if persons is None or len(np.unique(persons[kept])) == kept.sum():
         return None
     return persons[kept]

@@ -51,10 +51,10 @@ class SuppressRecords(_SuppressingMethod):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Suppress the violating records until none is left."""
-        if table.memory() is None and not self.needs_memory(table.schema):
+        if table.counts.frame is None and not self.needs_memory(table.schema):
             return self._by_class(table)
         current = table
-        total, before = np.zeros(len(table), dtype=np.bool_), table.suppressed_mask()
+        total, before = np.zeros(len(table), dtype=np.bool_), table.counts.suppressed_mask
         while (mask := self._violating_records(current) & ~total & ~before).any():
             total |= mask
             current = table.suppress(total, blank=table.schema.sensitive if self.blank else ())
@@ -78,7 +78,8 @@ class SuppressRecords(_SuppressingMethod):
         classes = table.classes.histogram
         bad = np.zeros(len(classes), dtype=np.bool_)
         for model in self.require:  # the verdict on a class does not depend on the other classes
-            cells, counts = table.keyed_counts(model.counted_columns())
+            cells = table.classes.histogram.cells
+            counts = table.class_counts(model.counted_columns(), in_order=True)
             assert cells.equals(classes.cells)
             bad |= ~model.judge(counts)
         lost = int(classes.rows[bad].sum())

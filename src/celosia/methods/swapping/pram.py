@@ -15,6 +15,7 @@ from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import Impossible, combine_codes, created_impossible, strata, units
 from celosia.parts import Columns, CountsRows, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
+from celosia.table.frames import row_batches
 from celosia.table.source import Source, open_source
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Pram(Method):
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Draw the new categories."""
         given = None if self.matrix is None else _read_matrix(self.matrix)
-        if table.memory() is None and not self.needs_memory(table.schema):
+        if table.counts.frame is None and not self.needs_memory(table.schema):
             return self._apply_in_batches(table, stream, given)
         columns: dict[str, pl.Series] = {}
         changed: dict[str, int] = {}
@@ -127,7 +128,7 @@ class Pram(Method):
         changed: dict[str, int] = {}
         matrices: dict[str, list[dict[str, object]]] = {}
         for name in self.columns:
-            counted = table.count([*self.within, name], rows_only=True)
+            counted = table.counts.histogram([*self.within, name], rows_only=True)
             column = counted.column(name)
             _refuse_many(name, column.present)
             transitions: list[_Transition] = []
@@ -268,7 +269,7 @@ def _count_changed(table: Table, draws: _Draws, within: Sequence[str]) -> int:
     """Count the records that get another category."""
     names = list(dict.fromkeys([RECORD, draws.name, *within]))
     total = 0
-    for batch in table.batches(names):
+    for batch in row_batches(table, names):
         codes, new = draws.codes(batch)
         total += int((codes != new).sum())
     return total

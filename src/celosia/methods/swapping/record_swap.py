@@ -13,6 +13,7 @@ from celosia.methods.bases.cells import Impossible, combine_codes, created_impos
 from celosia.methods.bases.units import Units, distinct_counts, units_of
 from celosia.parts import Columns, Method, Overwritten, PersonUnit, Private
 from celosia.table import Outcome
+from celosia.table.columns import declared_persons
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,7 +131,7 @@ class RecordSwap(Method):
     def _households_at_risk(self, table: Table, unit: Units, area: Ints, risk: Sequence[str]) -> Ints:
         """Find the households with a member whose combination is rare in its area."""
         keys = combine_codes([_codes_of(table, risk, np.arange(len(table))), area[unit.member]])
-        persons = table.persons()
+        persons = declared_persons(table)
         size = np.bincount(keys, minlength=1) if persons is None else distinct_counts(persons.astype(np.int64), keys)
         rare = size[keys] < self.k
         return np.unique(unit.member[rare])

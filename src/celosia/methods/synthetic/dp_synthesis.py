@@ -147,7 +147,7 @@ class DpSynthesis(Formal, Method):
 
     def _contributions(self, table: Table) -> NDArray[np.bool_]:
         """Mask of the records that are counted: not suppressed, and at most ``rows_per_person`` of one person."""
-        kept = ~table.suppressed_mask() if table.schema.quasi else np.ones(len(table), np.bool_)
+        kept = ~table.counts.suppressed_mask if table.schema.quasi else np.ones(len(table), np.bool_)
         person = table.schema.person
         if person is not None:
             # the choice of the rows of a person must not depend on the seed of the run, or it could be repeated

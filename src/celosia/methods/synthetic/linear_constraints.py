@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from celosia.errors import ParameterError, RequirementError, UnknownName
 from celosia.kernels.statistics.deviation import deviations
+from celosia.table.columns import column_types
 
 if TYPE_CHECKING:
     import polars as pl
@@ -244,7 +245,7 @@ def keep_constraints(
     """Move the dependent columns of each record to the nearest feasible values; also count the records that move."""
     from celosia.methods.bases.cells import as_column, refuse_missing
 
-    numeric = [name for name in table.names if table.polars_types()[name].is_numeric()]
+    numeric = [name for name in table.names if column_types(table)[name].is_numeric()]
     read = [parse_constraint(text, numeric) for text in constraints]
     used = list(dict.fromkeys(name for constraint in read for name in constraint.coefficients))
     free = [name for name in dependent if name in used]

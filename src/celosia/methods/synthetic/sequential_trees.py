@@ -23,6 +23,7 @@ from celosia.methods.bases.features import (
 from celosia.parts import Columns, Explored, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
+from celosia.table.columns import declared_persons
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -153,5 +154,5 @@ class SequentialTrees(Method):
 
 def _shares_of_persons(table: Table) -> Floats | None:
     """Weight of each row: one over the number of rows of its person; None without a person column."""
-    persons = table.persons()
+    persons = declared_persons(table)
     return None if persons is None else np.asarray(1.0 / np.bincount(persons)[persons], dtype=np.float64)

@@ -13,6 +13,7 @@ from celosia.errors import DataError, ParameterError
 from celosia.histogram import number
 from celosia.kernels.fuzzy.coding import Cells, FuzzyCoding
 from celosia.parts import Memory, Model, Verdict, meets, worst
+from celosia.table.columns import encoded_column, sensitive_codes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +43,9 @@ class _FuzzyModel(FuzzyCoding, Model):
 
     def table_sensitive(self, table: Table, column: str) -> Sensitive:
         """Return the sensitive column of the records that are not suppressed; a missing value is a value, the last."""
-        return table.cached(("fuzzy sensitive", column), lambda: table.counted(column).take(table.classes.members))
+        return table.cached(
+            ("fuzzy sensitive", column), lambda: sensitive_codes(table, column).take(table.classes.members)
+        )
 
     @abstractmethod
     def measured_value(self, table: Table) -> float:
@@ -67,7 +70,7 @@ class _FuzzyModel(FuzzyCoding, Model):
         import polars as pl
 
         model = self.crisp()
-        keys, counts = table.keyed_counts(model.counted_columns())
+        keys, counts = table.classes.histogram.cells, table.class_counts(model.counted_columns(), in_order=True)
         stars = keys.select(pl.all_horizontal(pl.all().cast(pl.String).eq_missing(STAR))).to_series().to_numpy()
         scores: list[float] = model.scores(counts.take(stars)).tolist()
         return scores
@@ -142,7 +145,7 @@ def quasi_values(table: Table) -> dict[str, NDArray[Any]]:
 def alike(table: Table) -> NDArray[np.int64]:
     """Return a number per kept record, equal for records with equal quasi-identifiers."""
     kept = table.classes.members
-    return number([table.encoded(name).codes[kept] for name in table.schema.need_quasi()])
+    return number([encoded_column(table, name).codes[kept] for name in table.schema.need_quasi()])
 
 
 def values_of(series: pl.Series, kept: NDArray[np.bool_]) -> NDArray[Any]:

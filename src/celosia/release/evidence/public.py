@@ -20,6 +20,7 @@ from pydantic import JsonValue
 from celosia.errors import NotApplicable
 from celosia.parts import ComparesWithInput, DecidedByOneRecord, Formal, PublishesEvidence, build, is_share
 from celosia.release.evidence.plain_data import plain
+from celosia.table.columns import declared_persons
 
 if TYPE_CHECKING:
     from celosia.parts import Method
@@ -43,7 +44,7 @@ class Disclosure:
     @classmethod
     def between(cls, original: Table, protected: Table) -> Disclosure:
         """Count persons where a person column is declared; records that cannot be paired have all changed."""
-        persons = original.persons()
+        persons = declared_persons(original)
         rows = 1 if persons is None else int(np.bincount(persons[persons >= 0], minlength=1).max(initial=1))
         try:
             changed = build("loss", "altered-records").value(original, protected) * len(original)
@@ -104,7 +105,7 @@ def public_requirement(finding: Finding, protected: Table) -> Requirement:
 
 
 def _has_distribution_of_input(table: Table, name: str) -> bool:
-    domain, own = table.classes.baseline(name), table.count([name])
+    domain, own = table.classes.baseline(name), table.counts.histogram([name])
     codes = domain.codes(own.column(name))
     if (codes < 0).any():  # suppressed records have a value that is not in the input
         return False

@@ -30,7 +30,7 @@ def first_records_of_persons(protected: Table, ids: NDArray[np.int64]) -> NDArra
     person = protected.schema.person
     if person is None:
         return None
-    if protected.memory() is None:
+    if protected.counts.frame is None:
         return _first_records_in_engine(protected, person, ids)
     codes = np.asarray(protected.codes(person)[0], dtype=np.int64)
     own = np.asarray(protected.ids(), dtype=np.int64)

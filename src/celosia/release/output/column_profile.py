@@ -14,6 +14,7 @@ from celosia.data.engines.engine import as_text
 from celosia.data.engines.row_codes import PERSONS, ROWS
 from celosia.proposals.recognition.names import only_names
 from celosia.proposals.recognition.traces import NAMES, TRACES, traces_in
+from celosia.table.columns import count_values, has_many_values
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,9 +80,9 @@ def profile_column(table: Table, name: str, *, untouched: bool) -> ColumnProfile
     dtype = table.engine.types(table.rows.frame)[name]
     texts = not (dtype.is_numeric() or dtype.is_temporal() or dtype.is_boolean())
     count = functools.partial(_count_kinds, name=name, texts=texts, codes=untouched)
-    if (untouched or not texts) and table.afar(name):  # labels that steps made of texts are read one by one
+    if (untouched or not texts) and has_many_values(table, name):  # labels that steps made of texts are read one by one
         return _profile_in_engine(table, name, count, texts=texts, numeric=dtype.is_numeric())
-    values = table.tally(name).drop_nulls(name)
+    values = count_values(table, name).drop_nulls(name)
     if texts:
         values = values.with_columns(pl.col(name).cast(pl.String)).filter(pl.col(name) != "*")
     width = values[name].max() - values[name].min() if dtype.is_numeric() and len(values) else 0  # type: ignore[operator]

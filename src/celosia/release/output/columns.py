@@ -20,6 +20,7 @@ from celosia.parts import Formal, identity
 from celosia.release.evidence.certificate import KeptColumn
 from celosia.release.output.column_profile import Frame
 from celosia.release.output.guard import Sighting, check_reasons, inspect, refuse_certain
+from celosia.table.columns import column_types, count_values
 
 if TYPE_CHECKING:
     import polars as pl
@@ -121,10 +122,10 @@ def _domains(table: Table) -> dict[str, pl.Series]:
     """Values of the text columns of a table that is not in memory, as the guard has counted them."""
     import polars as pl
 
-    if table.memory() is not None or not table.engine.local:
+    if table.counts.frame is not None or not table.engine.local:
         return {}
-    types = table.polars_types()
-    return {name: table.tally(name)[name] for name in table.names if types[name] == pl.String}
+    types = column_types(table)
+    return {name: count_values(table, name)[name] for name in table.names if types[name] == pl.String}
 
 
 def further_tables(table: Table) -> dict[str, Table]:

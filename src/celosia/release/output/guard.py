@@ -29,6 +29,7 @@ from celosia.release.output.column_profile import (
     rare_row_limit,
 )
 from celosia.release.output.copies import count_copies
+from celosia.table.columns import column_types, count_values, has_many_values
 from celosia.table.pairing import is_wide, paired_counts, positions, same_numbers
 
 if TYPE_CHECKING:
@@ -224,9 +225,11 @@ class _Inspection:
 
         texts = (pl.String, pl.Categorical, pl.Enum)
         both = (self.original, self.released)
-        if name not in self.original.schema or any(t.polars_types()[name] not in texts or t.afar(name) for t in both):
+        if name not in self.original.schema or any(
+            column_types(t)[name] not in texts or has_many_values(t, name) for t in both
+        ):
             return False
-        before, after = (table.tally(name)[name].drop_nulls().cast(pl.String) for table in both)
+        before, after = (count_values(table, name)[name].drop_nulls().cast(pl.String) for table in both)
         return bool(after.filter(after != "*").is_in(before.implode()).any())
 
     def _texts(self, name: str, profile: ColumnProfile, *, codes: bool) -> Iterator[Sighting]:
@@ -316,8 +319,8 @@ class _Inspection:
         if whole and person is None:  # the released column is the original one
             rare = values.filter(pl.col(ROWS) < FEW)
             return int(rare[ROWS].sum()), rare[name]
-        if self.original.memory() is None and self.original.counts.has_counts([name], rows_only=False):
-            counts = self.original.count([name])
+        if self.original.counts.frame is None and self.original.counts.has_counts([name], rows_only=False):
+            counts = self.original.counts.histogram([name])
             few = counts.filter(counts.persons < FEW)
             rare = _as_texts(few.cells.with_columns(pl.Series(ROWS, few.rows)).drop_nulls(name), name)
         else:
@@ -361,7 +364,7 @@ class _Inspection:
             return self._count_unchanged_numbers(name)
         pairs = paired_counts(self.original, self.released, [name])
         if pairs is not None and name not in pairs.changed:
-            return int(self.released.tally(name).drop_nulls(name)[ROWS].sum())
+            return int(count_values(self.released, name).drop_nulls(name)[ROWS].sum())
         if pairs is not None:
             present = pairs.before.column(name).masked[pairs.kept] >= 0
             return int(pairs.rows[pairs.unchanged_cells(name) & present].sum())
@@ -391,7 +394,7 @@ class _Inspection:
         if copies is None or not copies.are_many:
             return
         names = [name for name in self.released.names if name not in self.formal]
-        column = max(names, key=lambda name: len(self.released.tally(name)))
+        column = max(names, key=lambda name: len(count_values(self.released, name)))
         advice = "the synthesis repeats its input: use larger leaves or strata, fewer columns, or smoothing"
         what = "together with the other columns a record that only one person of the original has"
         yield Sighting(column, what, copies.records, copies.of, certain=True, advice=advice, unit="records")
@@ -430,7 +433,7 @@ class _Inspection:
         from celosia.kernels.statistics.rank_order import explained_order
 
         original, released = self.original, self.released
-        if name in self.overwritten or original.memory() is None or released.memory() is None:
+        if name in self.overwritten or original.counts.frame is None or released.counts.frame is None:
             return
         rows = positions(original, released)
         step = max(1, len(rows) // SAMPLED)
@@ -455,7 +458,7 @@ class _Inspection:
         changed = [key for key in (*quasi, *schema.sensitive) if key in self.overwritten and key in original.schema]
         alone = [key for key in changed if key != name and self._is_shared(key)]
         yield from ([key] for key in alone)
-        if original.memory() is not None and self.released.memory() is not None:
+        if original.counts.frame is not None and self.released.counts.frame is not None:
             pairs = [[key, other] for key in alone for other in quasi if other != key and self._is_shared(other)]
             different = {frozenset(pair): pair for pair in reversed(pairs)}
             yield from (pair for pair in reversed(different.values()) if len(different) <= MOST_PAIRS)
@@ -470,9 +473,9 @@ class _Inspection:
         original = self.original
 
         def count() -> int:
-            if original.memory() is None and original.afar(key):
+            if original.counts.frame is None and has_many_values(original, key):
                 return len(original)
-            return len(original.tally(key))
+            return len(count_values(original, key))
 
         return bool(original.cached(("guard values", key), count) <= MOSTLY * original.classes.total)
 
@@ -501,7 +504,7 @@ class _Inspection:
         import narwhals as nw
         import polars as pl
 
-        if whose.memory() is not None and source.memory() is not None:
+        if whose.counts.frame is not None and source.counts.frame is not None:
             step = 1 if len(keys) == 1 else max(1, len(self.released) // SAMPLED)  # there may be many pairs
             rows = positions(self.original, self.released)[::step]
             sides = (*((whose, key) for key in keys), (source, name))
@@ -510,8 +513,8 @@ class _Inspection:
                 for side, n in sides
             ]
             return pl.DataFrame(columns).group_by(*keys, name).agg(pl.len().alias(ROWS))
-        if whose is source and not (whose.schema.person or whose.afar(name)):
-            counted = whose.count([*keys, name], rows_only=True)
+        if whose is source and not (whose.schema.person or has_many_values(whose, name)):
+            counted = whose.counts.histogram([*keys, name], rows_only=True)
             return counted.cells.with_columns(pl.Series(ROWS, counted.rows))
         if whose is source:
             return whose.engine.histogram(whose.rows.frame, [*keys, name])
@@ -529,8 +532,12 @@ class _Inspection:
             return
 
         def count_unique(keys: list[str]) -> int:
-            if self.released.memory() is None and schema.person is None and not self.released.afar(name):
-                return int((self.released.count(keys, rows_only=True).rows == 1).sum())
+            if (
+                self.released.counts.frame is None
+                and schema.person is None
+                and not has_many_values(self.released, name)
+            ):
+                return int((self.released.counts.histogram(keys, rows_only=True).rows == 1).sum())
             counted = nw.from_native(engine.histogram(self.released.rows.frame, keys))
             return engine.rows(counted.filter(nw.col(ROWS) == 1).to_native())
 

@@ -16,6 +16,7 @@ from celosia.release.evidence.certificate import journal_of
 from celosia.release.output.columns import OutputTable, further_tables, order_records, select_output
 from celosia.streams import Stream
 from celosia.table import Table, read, read_protected
+from celosia.table.frames import table_fingerprint, visible_frame
 
 if TYPE_CHECKING:
     from celosia.data.schema import Schema
@@ -68,9 +69,9 @@ def write(
     path, first = Path(out), protected.first if original is None else read(original, schema)
     steps = [secret["method"] for secret in protected.secrets if "method" in secret] if methods is None else methods
     output = select_output(first, protected, steps, keep, keeping=keeping, acknowledge=acknowledge)
-    released = order_records(output, order, Stream.of(seed, first.fingerprint))
+    released = order_records(output, order, Stream.of(seed, lambda: table_fingerprint(first)))
     tables = {"out": released.engine.select(released.rows.frame, released.names)}
-    tables |= {name: other.visible() for name, other in further_tables(released).items()}
+    tables |= {name: visible_frame(other) for name, other in further_tables(released).items()}
     paths = {name: path if name == "out" else sibling_path(path, f".{name}") for name in tables}
     # without its title and sheet: free text about the original
     facts = None if first.facts is None else replace(first.facts, title=None, sheet=None)

@@ -15,6 +15,7 @@ from celosia.release.report.grids import Grid, grid
 from celosia.show.charts import bars, heatmap, overlay
 from celosia.show.formats import number
 from celosia.show.plots import plain_step
+from celosia.table.columns import column_types, count_values
 from celosia.views.comparing.columns import ColumnPair, column_pairs, in_order
 from celosia.views.comparing.dependences import Dependences, dependences
 
@@ -52,7 +53,7 @@ def dependence_maps(
 ) -> list[tuple[str, str, tuple[str, str, str]]]:
     """Draw the dependences of columns: measure, sentence, and heat maps before, after and of the difference."""
     original, protected = release.original, release.comparison.protected
-    if original.memory() is None or protected.memory() is None:
+    if original.counts.frame is None or protected.counts.frame is None:
         return []
     return [_maps(each, w, language) for each in dependences(original, protected)]
 
@@ -70,7 +71,7 @@ def _internal_picture(release: Release, column: ColumnFacts, w: Mapping[str, Any
     original, protected = release.original, release.comparison.protected
     if column.name not in original.schema or column.role == "weight":
         return _external_picture(release, column, w, language)
-    has_many_values = column.after > DISTINCT or len(original.tally(column.name)) > DISTINCT
+    has_many_values = column.after > DISTINCT or len(count_values(original, column.name)) > DISTINCT
     if has_many_values and not _are_numeric(original, protected, column.name):
         return None
     return _draw_pair(release, column, w, language)
@@ -98,7 +99,7 @@ def _draw_pair(release: Release, column: ColumnFacts, w: Mapping[str, Any], lang
 
 def _are_numeric(original: Table, protected: Table, name: str) -> bool:
     sides = (original, protected)
-    return all(name in t.names and t.memory() is not None and t.polars_types()[name].is_numeric() for t in sides)
+    return all(name in t.names and t.counts.frame is not None and column_types(t)[name].is_numeric() for t in sides)
 
 
 def _statistics(original: Table, protected: Table, name: str, w: Mapping[str, Any], language: str) -> Grid | None:
@@ -144,9 +145,9 @@ def _external_picture(release: Release, column: ColumnFacts, w: Mapping[str, Any
 
 
 def _needs_histogram(table: Table, column: ColumnFacts) -> bool:
-    inside = table.memory() is not None and table.schema[column.name].kind == Kind.NUMERIC
+    inside = table.counts.frame is not None and table.schema[column.name].kind == Kind.NUMERIC
     return (
-        inside and column.role != "weight" and column.after > RANGES and table.polars_types()[column.name].is_numeric()
+        inside and column.role != "weight" and column.after > RANGES and column_types(table)[column.name].is_numeric()
     )
 
 

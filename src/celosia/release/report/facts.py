@@ -9,6 +9,7 @@ import numpy as np
 
 from celosia.parts import ChangedShares, NarrowsValues
 from celosia.table import Table
+from celosia.table.columns import count_distinct, count_values, has_many_values
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,7 +75,7 @@ class InternalFacts:
 
 def classes_of(table: Table) -> Classes:
     """Class sizes of a table."""
-    frequency, records = table.sizes()
+    frequency, records = table.classes.sizes
     total = max(1, int(records.sum()))
     inside = [(frequency >= low) & (frequency <= (high or np.inf)) for low, high in BINS]
     return Classes(
@@ -111,9 +112,9 @@ def columns_of(release: Release, *, internal: bool) -> list[ColumnFacts]:
         role = role_of(schema, name)
         is_shown = role in {"quasi", "sensitive"}
         protected = release.comparison.protected
-        afar = not is_shown and protected.afar(name)  # then only their number is shown
+        afar = not is_shown and has_many_values(protected, name)  # then only their number is shown
         after = None if afar else value_counts(protected, name)
-        different = protected.different(name) if after is None else len(after)
+        different = count_distinct(protected, name) if after is None else len(after)
         declared = name in release.original.schema
         before = value_counts(release.original, name) if declared and is_shown else None
         facts.append(
@@ -158,7 +159,7 @@ def value_counts(table: Table, name: str) -> pl.DataFrame:
     """Count each value of a column, the most frequent first."""
     import polars as pl
 
-    counted = table.tally(name).select(pl.col(name).cast(pl.String), pl.col(_ROWS).cast(pl.Int64))
+    counted = count_values(table, name).select(pl.col(name).cast(pl.String), pl.col(_ROWS).cast(pl.Int64))
     return counted.sort([_ROWS, name], descending=[True, False])
 
 
@@ -169,7 +170,7 @@ def internal_of(release: Release, limit: int = 25) -> InternalFacts:
     table = release.comparison.protected
     if str(table.schema.reading()) != "category":
         return InternalFacts(learnt=_learnt_intervals(release))
-    keys, counts = table.keyed_counts()
+    keys, counts = table.classes.histogram.cells, table.class_counts(in_order=True)
     smallest = keys.with_columns(pl.Series("size", counts.size)).sort("size").head(limit)
     homogeneous = []
     for column in table.schema.sensitive:
@@ -178,7 +179,7 @@ def internal_of(release: Release, limit: int = 25) -> InternalFacts:
         homogeneous.append(
             table.classes.histogram.cells.filter(single).with_columns(pl.lit(column).alias("discloses")).head(limit)
         )
-    if release.original.memory() is None:  # single records would need all rows in memory
+    if release.original.counts.frame is None:  # single records would need all rows in memory
         return InternalFacts(
             smallest=smallest,
             homogeneous=pl.concat(homogeneous) if homogeneous else None,

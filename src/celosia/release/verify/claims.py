@@ -26,6 +26,7 @@ from celosia.release.evidence.certificate import CertificateDraft, Claim, Counte
 from celosia.release.evidence.plain_data import plain
 from celosia.release.verify.verification import Check
 from celosia.table import Table, read
+from celosia.table.columns import count_values
 
 TOLERANCE = 1e-9
 LOOSER = 1e-6
@@ -127,7 +128,7 @@ def _unit_in_file(counted: Counted, table: Table) -> Counted:
     blanked = any(
         counts[name].is_null().any() or (counts[name].cast(str) == STAR).any()
         for name in table.schema.quasi
-        for counts in (table.tally(name),)
+        for counts in (count_values(table, name),)
     )
     return "records" if counted == "candidates" and not blanked else counted
 

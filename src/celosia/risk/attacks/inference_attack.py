@@ -12,6 +12,7 @@ from pydantic import Field
 from celosia.errors import NotApplicable
 from celosia.histogram import number
 from celosia.parts import Attack, AttackEvidence, Column, Columns
+from celosia.table.columns import encoded_column
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ class InferenceAttack(Attack):
 
     def _labels(self, original: Table) -> NDArray[np.int64]:
         """Return the combinations of the target columns as one code."""
-        return number([original.encoded(name).codes for name in self.target])
+        return number([encoded_column(original, name).codes for name in self.target])
 
     def _features(self, original: Table, protected: Table) -> NDArray[np.float64]:
         from celosia.views.comparing.encoding import encode

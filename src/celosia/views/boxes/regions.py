@@ -18,6 +18,7 @@ from celosia.histogram import encode, number
 from celosia.parts import refuse_other_views
 from celosia.search.partition.groups import Groups
 from celosia.search.partition.mondrian import Axis
+from celosia.table.columns import declared_persons, hierarchy_levels, sensitive_codes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,7 +49,7 @@ def column_axis(table: Table, name: str, weight: float = 1.0) -> Axis:
         return Axis.from_numbers(codes, values.to_physical().cast(float).to_numpy(), weight)
     if table.schema.hierarchy(name) is None:
         return Axis.from_labels(codes, len(values), weight)
-    levels = table.levels(name)
+    levels = hierarchy_levels(table, name)
     height = range(1, levels.height + 1)
     nodes = np.stack([np.arange(len(values)), *(levels.codes(v).astype(np.int64) for v in height)])
     below = [levels.table[v].rows[levels.codes(v)] for v in height]
@@ -69,8 +70,8 @@ def groups(table: Table, requirements: Sequence[Model], target: NDArray[np.int64
         for name in model.counted_columns()
         for column in table.schema.need_sensitive(name)
     ]
-    counted = {name: table.counted(name) for name in dict.fromkeys(names)}
-    return Groups(len(table), counted, table.persons(), target, total)
+    counted = {name: sensitive_codes(table, name) for name in dict.fromkeys(names)}
+    return Groups(len(table), counted, declared_persons(table), target, total)
 
 
 class Boxes:
@@ -190,7 +191,7 @@ def regions(table: Table, name: str, axis: Axis, boxes: Boxes) -> Regions:
 def node_labels(table: Table, name: str, axis: Axis) -> list[list[str | None]]:
     """Label each code of a tree axis at each of its levels; a missing value has a label at the top only."""
     assert axis.levels is not None
-    levels = table.levels(name)
+    levels = hierarchy_levels(table, name)
     by_level: list[list[str | None]] = [list(texts(table.codes(name)[1]))]
     by_level += [levels.labels(v) for v in range(1, levels.height + 1)]
     if len(by_level) < len(axis.levels):  # a top that the hierarchy itself lacks

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from celosia.errors import ParameterError, RequirementError
+from celosia.table.columns import declared_persons, sensitive_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +39,7 @@ def separate(
     """
     from celosia.kernels.disclosure.count_estimates import reconstruction_error
 
-    columns = {name: table.counted(name) for name in names}
+    columns = {name: sensitive_codes(table, name) for name in names}
     n = len(table)
     if how == "buckets" and len(columns) > 1:
         raise ParameterError(
@@ -51,7 +52,7 @@ def separate(
                 f"{who}: {absent} suppressed records have no value of {name!r} that could be separated from them. "
                 "Drop suppressed records in the earlier step (drop = true)."
             )
-    parts = _parts(table.persons(), columns, n)
+    parts = _parts(declared_persons(table), columns, n)
     for records in parts:
         _check(who, l, columns, records, len(parts))
     label = _labels(table, l, columns, parts, how, stream) if n else np.zeros(0, np.int64)

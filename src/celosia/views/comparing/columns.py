@@ -15,6 +15,7 @@ from celosia.hierarchy import parse, texts
 from celosia.hierarchy.dates import Dates
 from celosia.hierarchy.values import Everything, Exact, Interval, OneOf, number
 from celosia.kernels.statistics.distribution_distance import total_variation
+from celosia.table.columns import column_types, count_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,10 +73,10 @@ def _pair(original: Table, protected: Table, name: str) -> ColumnPair:
 def _plain_numbers(original: Table, protected: Table, name: str) -> bool:
     """Whether a column is numeric before and after, has many values, and is in memory."""
     sides = (original, protected)
-    if original.schema[name].kind != Kind.NUMERIC or any(table.memory() is None for table in sides):
+    if original.schema[name].kind != Kind.NUMERIC or any(table.counts.frame is None for table in sides):
         return False
-    numeric = all(table.polars_types()[name].is_numeric() for table in sides)
-    return numeric and len(original.tally(name)) > LABELS
+    numeric = all(column_types(table)[name].is_numeric() for table in sides)
+    return numeric and len(count_values(original, name)) > LABELS
 
 
 def _array_pair(original: Table, protected: Table, name: str) -> ColumnPair:
@@ -95,7 +96,7 @@ def _array_pair(original: Table, protected: Table, name: str) -> ColumnPair:
 
 def _counts(table: Table, name: str) -> dict[str, int]:
     """Count the cells of a column by their text; missing ones have an empty text."""
-    cells = table.count([name], rows_only=True)
+    cells = table.counts.histogram([name], rows_only=True)
     counts: dict[str, int] = {}
     for text, rows_ in zip(texts(cells.cells[name]), cells.rows.tolist(), strict=True):
         counts[text or ""] = counts.get(text or "", 0) + int(rows_)

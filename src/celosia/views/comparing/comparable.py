@@ -9,6 +9,7 @@ import numpy as np
 
 from celosia.errors import NotApplicable, UnknownName
 from celosia.kernels.statistics import deviation
+from celosia.table.columns import column_types
 from celosia.table.pairing import paired_numbers
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def number_columns(original: Table, protected: Table, columns: Sequence[str] = (
     """
     schema = original.schema
     special = {*schema.identifiers, schema.weight, schema.household, schema.person, schema.stratum}
-    before, after = original.polars_types(), protected.polars_types()
+    before, after = column_types(original), column_types(protected)
     for name in columns:
         for types in (before, after):
             if name not in types:

@@ -118,7 +118,7 @@ def _count_unsuppressed(table: Table, names: list[str]) -> pl.DataFrame:
     """Count combinations of columns without suppressed records, also where all are suppressed."""
     import polars as pl
 
-    patterns = table.count(names, suppressed=False, rows_only=True)
+    patterns = table.counts.histogram(names, suppressed=False, rows_only=True)
     counted = patterns.cells.with_columns(pl.Series(ROWS, patterns.rows))
     return counted.clear() if table.suppressed() == len(table) else counted
 

@@ -11,6 +11,7 @@ import numpy as np
 from celosia.errors import NotApplicable
 from celosia.kernels.statistics.association import cramers_matrix
 from celosia.kernels.statistics.moments import correlation
+from celosia.table.columns import column_types
 from celosia.views.comparing.categories import categories
 from celosia.views.comparing.comparable import number_columns, samples
 
@@ -52,7 +53,7 @@ def dependences(original: Table, protected: Table) -> tuple[Dependences, ...]:
 
 
 def _pearson(original: Table, protected: Table) -> Dependences:
-    after = protected.polars_types()
+    after = column_types(protected)
     every = number_columns(original, original)
     names = [
         n for n in every if n in after and after[n].is_numeric() and _varies(original, n) and _varies(protected, n)

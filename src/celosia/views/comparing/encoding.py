@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.errors import NotApplicable, UnknownName
+from celosia.table.columns import column_types
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +59,7 @@ def encode(tables: Sequence[Table], names: Sequence[str]) -> Encoding:
         for name in names:
             if name not in table.names:
                 raise UnknownName.of("column", name, table.names)
-    types = [table.polars_types() for table in tables]
+    types = [column_types(table) for table in tables]
     numeric = tuple(name for name in names if all(t[name].is_numeric() or t[name] == pl.Boolean for t in types))
     nominal = tuple(name for name in names if name not in numeric)
     coded = [np.empty((len(table), len(nominal)), dtype=np.int32) for table in tables]

@@ -46,7 +46,7 @@ class JoinCandidates:
         raw, raws = _number_combinations(_texts(people, names))
         cell, cells = _number_combinations(_texts(release, names))
         if release.schema.quasi:
-            hidden = release.suppressed_mask()
+            hidden = release.counts.suppressed_mask
             cell = np.where(hidden, -1, cell)
             cells = cells.filter(pl.Series(np.isin(np.arange(len(cells)), cell)))
         fits = raws.rename({_NUMBER: "raw"})

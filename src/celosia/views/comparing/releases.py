@@ -221,7 +221,7 @@ def surplus(
     both = (newer, earlier)
     cell = marks(both, shared)
     owner = _persons(original, both)
-    hidden = np.concatenate([t.suppressed_mask() if t.schema.quasi else np.zeros(len(t), np.bool_) for t in both])
+    hidden = np.concatenate([t.counts.suppressed_mask if t.schema.quasi else np.zeros(len(t), np.bool_) for t in both])
     rows = pl.DataFrame(
         {"cell": cell, "mark": marks(both, carried), "person": owner, "new": np.arange(len(cell)) < len(newer)}
     )

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from celosia.parts import Attack, AttackEvidence
+from celosia.table.columns import encoded_column
 from celosia.table.source import Same
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class SeveralRows(Attack):
         name = original.schema.person if self.by == "person" else original.schema.household
         if name is None:
             return np.arange(len(original), dtype=np.int64)
-        return original.encoded(name).codes.astype(np.int64)
+        return encoded_column(original, name).codes.astype(np.int64)
 
     def _released_units(self, original: Table, protected: Table) -> tuple[Ints, Ints]:
         """Return the unit and the class of each released row; -1 for a suppressed one."""

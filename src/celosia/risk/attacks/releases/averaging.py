@@ -10,6 +10,7 @@ from pydantic import Field
 
 from celosia.errors import NotApplicable
 from celosia.risk.bases.releases import _EarlierReleases
+from celosia.table.columns import column_types
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,4 +105,4 @@ class Averaging(_EarlierReleases):
 
 
 def _numeric(table: Table, name: str) -> bool:
-    return name in table.names and table.polars_types()[name].is_numeric()
+    return name in table.names and column_types(table)[name].is_numeric()

@@ -10,6 +10,7 @@ from pydantic import Field
 from celosia.errors import NotApplicable
 from celosia.parts import Column, Columns, DisclosesValue
 from celosia.risk.bases.transparency import Success, _InformedAttack, wanted_column
+from celosia.table.columns import encoded_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,8 +66,8 @@ class Definetti(DisclosesValue, _InformedAttack):
 
         self.steps(protected)
         rows = positions(original, protected)
-        truth = original.encoded(wanted_column(self.name, original, self.target)).codes.astype(np.int64)
-        group = np.unique(protected.encoded(self.group).codes, return_inverse=True)[1].astype(np.int64)
+        truth = encoded_column(original, wanted_column(self.name, original, self.target)).codes.astype(np.int64)
+        group = np.unique(encoded_column(protected, self.group).codes, return_inverse=True)[1].astype(np.int64)
         assignment = assign_values(self._features(original, protected), group, truth[rows])
         share = np.bincount(truth[rows]) / len(rows)
         risk, control = np.zeros(len(original)), np.zeros(len(original))
@@ -84,7 +85,7 @@ class Definetti(DisclosesValue, _InformedAttack):
 
 def _bin_column(table: Table, name: str) -> Ints:
     """Return a column as a few codes: its values, or ten parts of equal frequency; a missing value is one more."""
-    codes = table.encoded(name).codes.astype(np.int64)
+    codes = encoded_column(table, name).codes.astype(np.int64)
     if not table.column(name).dtype.is_numeric() or len(np.unique(codes)) <= BINS:
         return np.unique(codes, return_inverse=True)[1].astype(np.int64)
     values = table.numeric([name])[:, 0]

@@ -10,6 +10,7 @@ from pydantic import Field
 from celosia.errors import NotApplicable
 from celosia.parts import Column, Columns, DisclosesValue
 from celosia.risk.bases.transparency import Success, _InformedAttack
+from celosia.table.columns import encoded_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +85,7 @@ class DegreeInversion(DisclosesValue, _InformedAttack):
         truth = original.numeric([name])[:, 0]
         rows = positions(original, protected)
         shown = self._degrees(protected, name)
-        label = np.unique(protected.encoded(name).codes, return_inverse=True)[1]
+        label = np.unique(encoded_column(protected, name).codes, return_inverse=True)[1]
         given = (self.known_records(original) & np.isfinite(truth))[rows]
         if not given.any():
             raise NotApplicable("degree-inversion: no known number; there are too few records with one.")

@@ -13,6 +13,7 @@ from celosia.histogram import number
 from celosia.parts import Column, DisclosesValue, Model, build
 from celosia.risk.bases.transparency import PublicStep, Success, _InformedAttack, wanted_column
 from celosia.table import read
+from celosia.table.columns import encoded_column, hierarchy_levels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +83,7 @@ class Minimality(DisclosesValue, _InformedAttack):
         rows = positions(original, protected)
         group = np.full(len(original), -2, dtype=np.int64)  # -2: not released
         group[rows] = protected.classes.place
-        truth = original.encoded(name).codes.astype(np.int64)
+        truth = encoded_column(original, name).codes.astype(np.int64)
         width = int(truth.max(initial=0)) + 1
         if len(truth) * width > LARGEST:
             raise NotApplicable(
@@ -141,7 +142,7 @@ class Minimality(DisclosesValue, _InformedAttack):
 
 def _labels(table: Table, name: str, level: int) -> NDArray[Any]:
     """Return the labels of a column at a level; a missing value stays missing."""
-    levels = table.levels(name)
+    levels = hierarchy_levels(table, name)
     labels = np.array([*levels.categories(level), None], dtype=object)
     shown: NDArray[Any] = labels[np.append(levels.codes(level), len(labels) - 1)[table.codes(name)[0]]]
     return shown
@@ -149,7 +150,7 @@ def _labels(table: Table, name: str, level: int) -> NDArray[Any]:
 
 def _fails(table: Table, name: str, world: Ints, original: Table, require: tuple[Model, ...], most: float) -> bool:
     """Return whether a requirement fails when the sensitive column is that of a world."""
-    codes = original.encoded(name).codes
+    codes = encoded_column(original, name).codes
     example = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int64)
     example[codes] = np.arange(len(codes))
     changed = read(table.polars().with_columns(original.column(name).gather(example[world])), table.schema)

@@ -11,6 +11,7 @@ from celosia.release.policy.policy import Policy
 from celosia.studio import toml_edit
 from celosia.studio.samples import Samples
 from celosia.studio.sketch import Sketch, sketch
+from celosia.table.frames import visible_frame
 
 ROLES = ("identifier", "quasi", "sensitive", "insensitive", "person", "household", "weight", "stratum", "")
 """Roles to choose from; the empty one leaves the column out of the release."""
@@ -57,7 +58,7 @@ def cards(policy: Policy, samples: Samples) -> Cards:
         import polars as pl
 
         whole = samples.raw(policy)
-        frame = whole.visible().lazy()
+        frame = visible_frame(whole).lazy()
         names = whole.names
         asked = [pl.col(n).null_count().alias(f"m{i}") for i, n in enumerate(names)]
         asked += [pl.col(n).n_unique().alias(f"d{i}") for i, n in enumerate(names)]

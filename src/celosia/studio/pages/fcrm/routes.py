@@ -18,6 +18,7 @@ from celosia.studio.pages.fcrm.board import Board
 from celosia.studio.pages.fcrm.pictures import picture
 from celosia.studio.pages.fcrm.view import View, view
 from celosia.studio.studio import Page, Studio, SubmittedForm
+from celosia.table.columns import column_types
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -109,7 +110,7 @@ def _numeric(studio: Studio) -> list[str]:
         table = studio.samples.sample().table
     except CelosiaError:
         return []
-    return [name for name, kind in table.polars_types().items() if kind.is_numeric() and name in table.schema.names]
+    return [name for name, kind in column_types(table).items() if kind.is_numeric() and name in table.schema.names]
 
 
 def _point_routes(studio: Studio, router: APIRouter, ground: Playground) -> None:

@@ -18,6 +18,7 @@ from celosia.models.bases.fuzzy_model import values_of
 from celosia.models.q_anonymity import QAnonymity
 from celosia.show.plots import plain_step
 from celosia.studio.pages.fuzzy.chain import Chain, outline
+from celosia.table.columns import column_types
 
 if TYPE_CHECKING:
     from celosia.release.policy.policy import Policy
@@ -61,13 +62,13 @@ def sets_by_column(coded: tuple[Place, ...]) -> dict[str, dict[str, str]]:
 
 def numeric_quasi(table: Table) -> list[str]:
     """Return the numeric quasi-identifiers."""
-    types = table.polars_types()
+    types = column_types(table)
     return [name for name in table.schema.quasi if types[name].is_numeric()]
 
 
 def numeric_others(table: Table) -> list[str]:
     """Return numeric columns that are insensitive or have no role: candidates for quasi-identifiers."""
-    schema, types = table.schema, table.polars_types()
+    schema, types = table.schema, column_types(table)
     taken = {*schema.quasi, *schema.identifiers, *schema.sensitive, schema.weight, schema.person, schema.household}
     return [name for name, kind in types.items() if kind.is_numeric() and name in schema and name not in taken]
 
@@ -124,7 +125,7 @@ def numbers(table: Table, column: str) -> Floats:
     """Return the values of a numeric column; NaN if missing or suppressed."""
     if column not in table.schema:
         raise InputError("there is no such column.")
-    if not table.polars_types()[column].is_numeric():
+    if not column_types(table)[column].is_numeric():
         raise DataError(f"column {column!r} holds text or dates; fuzzy sets are dragged over numbers.")
     values: Floats = values_of(table.column(column), np.ones(len(table), dtype=np.bool_))
     return values

@@ -49,7 +49,7 @@ class Values:
     @classmethod
     def _of(cls, table: Table, name: str) -> Values:
         table.schema[name]
-        column = table.count([name])
+        column = table.counts.histogram([name])
         named = texts(column.cells[name])
         present = np.array([value is not None for value in named], dtype=np.bool_)
         rows = np.asarray(column.rows, dtype=np.int64)

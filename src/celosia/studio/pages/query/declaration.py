@@ -13,6 +13,7 @@ from celosia.gateway.commands import init
 from celosia.gateway.metadata import DatasetFacts
 from celosia.studio import forms
 from celosia.studio.forms import Parameters, Submitted
+from celosia.table.columns import column_types
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,7 +44,7 @@ def drafts(policy: Policy, data: Table) -> list[ColumnDraft]:
     schema = policy.schema
     excluded = {*schema.identifiers, schema.person, schema.household, schema.weight}
     offered = []
-    for name, kind in data.polars_types().items():
+    for name, kind in column_types(data).items():
         if name not in data.schema:
             continue
         column = data.schema[name]

@@ -1,0 +1,55 @@
+"""Rows of a table as frames, batches and a fingerprint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from celosia.classes import EngineFrame
+from celosia.data.engines.engine import RECORD
+from celosia.data.engines.fingerprint import BLOCK
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.table.table import Table
+
+STREAM = "stream"
+
+
+def visible_frame(table: Table) -> EngineFrame:
+    """Return the engine's frame of the visible columns, in the order of the records."""
+    engine, frame = table.engine, table.rows.frame
+    return engine.select(engine.sort_by_record(frame) if RECORD in engine.types(frame) else frame, table.names)
+
+
+def stream_rows(table: Table) -> pl.LazyFrame:
+    """Return the visible columns as a lazy Polars frame that is streamed without being in memory."""
+    if STREAM in table._cache:
+        frame: pl.LazyFrame = table._cache[STREAM]()
+        return frame
+    return _stream(table, table.names)
+
+
+def row_batches(table: Table, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Yield batches of some columns, in any order and of any size, without having them in memory whole."""
+    yield from _stream(table, names).collect_batches(chunk_size=BLOCK)
+
+
+def _stream(table: Table, names: Sequence[str]) -> pl.LazyFrame:
+    return table.engine.to_polars_lazy(table.engine.select(table.rows.frame, names), rows=len(table))
+
+
+def table_fingerprint(table: Table) -> bytes:
+    """Digest of the visible names and cells in the order of the records; the same on every engine."""
+    return table.cached("fingerprint", lambda: _fingerprint(table))
+
+
+def _fingerprint(table: Table) -> bytes:
+    in_order = table.start is None and table.engine.keeps_order  # an input table: no ids, nothing to sort
+    stored = table.counts.stored if in_order else None
+    if stored is None:
+        frame = table.engine.select(table.rows.frame, table.names) if in_order else table.rows.frame
+        return table.engine.fingerprint(frame, table.names)
+    others = [name for name in table.names if name not in stored.domains]
+    return stored.fingerprint(table.names, _stream(table, others) if others else None)
