@@ -34,10 +34,7 @@ def repetition(
     store: Preferences,
     hierarchies: Mapping[str, Any] | None = None,
 ) -> Repeat:
-    """Return the function with which :func:`celosia.verify` repeats a publication.
-
-    ``hierarchies`` are those that are no files.
-    """
+    """Return the function with which :func:`celosia.verify` repeats a publication; ``hierarchies`` are no files."""
 
     def repeat(stated: Certificate, private: Record) -> list[Check]:
         if not private.request:

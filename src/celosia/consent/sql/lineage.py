@@ -535,10 +535,8 @@ def _sort_by_dependency(expressions: Iterable[exp.CTE]) -> list[exp.CTE]:
     """Sort common table expressions so that each follows those it names, unless they name each other."""
     todo, order = list(expressions), []
     while todo:
-        waiting = {
-            cte: [o for o in todo if o is not cte and _reads_table(cte.this, o.alias.casefold())] for cte in todo
-        }
-        ready = next((cte for cte in todo if not waiting[cte]), todo[0])
+        blocked = (any(o is not cte and _reads_table(cte.this, o.alias.casefold()) for o in todo) for cte in todo)
+        ready = next((cte for cte, waits in zip(todo, blocked, strict=True) if not waits), todo[0])
         todo = [cte for cte in todo if cte is not ready]
         order.append(ready)
     return order

@@ -285,11 +285,8 @@ def _unpivot(tracer: Tracer, pivot: exp.Pivot, relation: Relation, inner: Frame)
     group_columns = [(name, trace) for name, trace in relation.columns if name.casefold() not in used_names]
     value_columns = [(head.name, merge(traces).derivation()) for head, traces in zip(heads, cells, strict=True)]
     named = [(name, Trace()) for name in names]
-    return (
-        [*group_columns, *value_columns, *named]
-        if pivot.args.get("value_columns_first")
-        else [*group_columns, *named, *value_columns]
-    )
+    first, second = (value_columns, named) if pivot.args.get("value_columns_first") else (named, value_columns)
+    return [*group_columns, *first, *second]
 
 
 def pivot_query(tracer: Tracer, node: exp.Pivot, frame: Frame) -> Relation:
