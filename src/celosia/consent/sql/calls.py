@@ -13,34 +13,12 @@ if TYPE_CHECKING:
 
 # Functions that run a query, or read a table, named in a text argument.
 HIDING = frozenset(
-    [
-        "openquery",
-        "openrowset",
-        "opendatasource",
-        "dblink",
-        "dblink_send_query",
-        "crosstab",
-        "connectby",
-        "ts_stat",
-        "query_to_xml",
-        "query_to_xmlschema",
-        "query_to_xml_and_xmlschema",
-        "table_to_xml",
-        "schema_to_xml",
-        "database_to_xml",
-        "cursor_to_xml",
-        "getxml",
-        "getxmltype",
-        "external_query",
-        "result_scan",
-        "postgres_query",
-        "postgres_scan",
-        "mysql_query",
-        "mysql_scan",
-        "sqlite_query",
-        "sqlite_scan",
-        "query_table",
-    ]
+    {
+        *("openquery", "openrowset", "opendatasource", "dblink", "dblink_send_query", "crosstab", "connectby"),
+        *("ts_stat", "query_to_xml", "query_to_xmlschema", "query_to_xml_and_xmlschema", "table_to_xml"),
+        *("schema_to_xml", "database_to_xml", "cursor_to_xml", "getxml", "getxmltype", "external_query", "result_scan"),
+        *("postgres_query", "postgres_scan", "mysql_query", "mysql_scan", "sqlite_query", "sqlite_scan", "query_table"),
+    }
 )
 # Methods of an XML or place column in T-SQL; otherwise ``a.f()`` is a function of the schema or package ``a``.
 METHODS = frozenset({"value", "query", "exist", "nodes"})
