@@ -14,10 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.errors import ParameterError
 from celosia.kernels.fuzzy.sets import TOLERANCE
 
-Numbers: TypeAlias = NDArray[np.float64] | np.float64
+Numbers: TypeAlias = NDArray[np.float64 | np.int64] | np.float64 | np.int64
 """One number for one set, an array for several."""
-Counts: TypeAlias = NDArray[np.int64] | np.int64
-"""One whole number for one set, an array for several."""
 
 
 def sigma_count(mu: ArrayLike) -> Numbers:
@@ -78,7 +76,7 @@ def at_least(mu: ArrayLike, k: ArrayLike) -> Numbers:
     return possibility
 
 
-def count(mu: ArrayLike, tolerance: float = TOLERANCE) -> Counts:
+def count(mu: ArrayLike, tolerance: float = TOLERANCE) -> Numbers:
     r"""Return the whole number that is the most possible size of the set.
 
     .. math:: |A|_{nf} = \#\{x: \mu(x) > \tfrac12\} + [\,\exists x: \mu(x) = \tfrac12\,]
@@ -90,7 +88,7 @@ def count(mu: ArrayLike, tolerance: float = TOLERANCE) -> Counts:
     (2, 1)
     """
     mu = _degrees(mu)
-    number: Counts = (mu > 0.5 + tolerance).sum(axis=0) + (np.abs(mu - 0.5) <= tolerance).any(axis=0)
+    number: Numbers = (mu > 0.5 + tolerance).sum(axis=0) + (np.abs(mu - 0.5) <= tolerance).any(axis=0)
     return number
 
 

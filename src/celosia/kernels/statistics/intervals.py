@@ -1,9 +1,8 @@
-"""Intervals for shares, differences of shares and means."""
+"""Intervals for shares and differences of shares."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,27 +55,3 @@ def newcombe(a: tuple[float, float], b: tuple[float, float], z: float = Z) -> tu
     (l1, u1), (l2, u2) = wilson(*a, z), wilson(*b, z)
     gap = p1 - p2
     return gap - math.hypot(p1 - l1, u2 - p2), gap + math.hypot(u1 - p1, p2 - l2)
-
-
-def bootstrap(
-    values: Floats,
-    rng: np.random.Generator,
-    statistic: Callable[[Floats], float] | None = None,
-    replicates: int = 999,
-) -> tuple[float, float]:
-    """Percentile interval of a statistic (the mean unless given) by resampling the values.
-
-    >>> low, high = bootstrap(np.arange(100.0), np.random.default_rng(1))
-    >>> low < 49.5 < high
-    True
-    """
-    values = np.asarray(values, dtype=np.float64)
-    n = len(values)
-    if n == 0:
-        return math.nan, math.nan
-    if statistic is None:
-        resampled = np.array([values[rng.integers(0, n, n)].mean() for _ in range(replicates)])
-    else:
-        resampled = np.array([statistic(values[rng.integers(0, n, n)]) for _ in range(replicates)])
-    low, high = np.quantile(resampled, [0.025, 0.975])
-    return float(low), float(high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from celosia.hierarchy.text import member_expression, text_series
 from celosia.hierarchy.values import Interval
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
     from numpy.typing import NDArray
 
@@ -92,7 +94,7 @@ def _ranges(rows: pl.DataFrame, of_class: pl.DataFrame) -> pl.DataFrame:
     kept = rows.filter("kept").drop_nulls("value")
     by_text = kept.group_by("text").agg(pl.col("value").min(), pl.len())
     values = by_text.sort("value")
-    ends = round_ends(values["value"])
+    ends: Sequence[float | str | None] | None = round_ends(values["value"])
     words = ends is None
     if ends is None:
         values = by_text.sort("text")
@@ -108,10 +110,11 @@ def _ranges(rows: pl.DataFrame, of_class: pl.DataFrame) -> pl.DataFrame:
     return of_class.with_columns(pl.Series("new", cells, dtype=pl.String))
 
 
-def _range(ends: list[Any], low: int, high: int, words: bool) -> str | None:
+def _range(ends: Sequence[float | str | None], low: int, high: int, words: bool) -> str | None:
     """Text of the narrowest range with known ends around the values from ``low`` to ``high``."""
     first = next((end for end in reversed(ends[: low + 1]) if end is not None), None)
-    last = next((place for place in range(high + 1, len(ends)) if ends[place] is not None), None)
-    if first is None or last is None or any(re.search(_UNCLEAR, str(end)) for end in (first, ends[last])):
+    last = next((end for end in ends[high + 1 :] if end is not None), None)
+    if first is None or last is None or any(re.search(_UNCLEAR, str(end)) for end in (first, last)):
         return None
-    return str(Interval(first, ends[last], high_closed=words and last == len(ends) - 1))
+    is_open = any(end is not None for end in ends[high + 1 : -1])
+    return str(Interval(first, last, high_closed=words and not is_open))

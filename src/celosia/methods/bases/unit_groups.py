@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+Aggregate = Literal["mean", "median", "medoid"]
+
+
 @dataclass(frozen=True)
 class UnitGroups:
     """Numeric columns of the units, and the group of each unit."""
@@ -159,7 +162,7 @@ def group_units(
     return UnitGroups(tuple(names), unit, x, np.unique(label, return_inverse=True)[1].reshape(-1))
 
 
-def aggregate_groups(table: Table, partition: UnitGroups, how: Literal["mean", "median", "medoid"]) -> Outcome:
+def aggregate_groups(table: Table, partition: UnitGroups, how: Aggregate) -> Outcome:
     """Replace each value by the aggregate of its group."""
     if len(partition.values) == 0:
         return Outcome(table, {"groups": 0})
@@ -167,7 +170,7 @@ def aggregate_groups(table: Table, partition: UnitGroups, how: Literal["mean", "
     return Outcome(table.replace(columns(table, partition, how)), evidence)
 
 
-def columns(table: Table, partition: UnitGroups, how: Literal["mean", "median", "medoid"]) -> dict[str, pl.Series]:
+def columns(table: Table, partition: UnitGroups, how: Aggregate) -> dict[str, pl.Series]:
     """Return new columns with the aggregate of the group of each record."""
     from celosia.methods.bases.aggregate import means, medians, medoids
 

@@ -85,6 +85,3 @@ def exact_moments(batches: Callable[[], Iterable[Floats]]) -> Moments:
             raise DataError("the numbers of a column are too large to have a variance; divide them by 1e100 first.")
         squares += exact_sum(square)
     return Moments(count, mean, float(squares / count), low, high)
-
-
-__all__ = ["Moments", "exact_moments", "exact_sum"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,6 @@ from pydantic import Field
 
 from celosia.errors import ParameterError
 from celosia.kernels.budget.neighbours import Neighbours
-from celosia.methods.bases.domain import Domain
 from celosia.methods.bases.dp_cells import (
     COUNT,
     cells_table,
@@ -85,7 +85,7 @@ class DpHistogram(Formal, Method):
 
         check_columns(self.name, table, self.columns)
         values = public_values(self.name, table, self.columns, self.values)
-        noise = self.noise(None if values is None else _size(values))
+        noise = self.noise(None if values is None else math.prod(each.size for each in values))
         frame = count_cells(table, self.columns, self.rows_per_person)
         if values is None:
             frame = self._hidden(text_cells(frame, self.columns), noise)
@@ -129,7 +129,3 @@ class DpHistogram(Formal, Method):
         noisy = pl.Series(COUNT, noise.add(frame[COUNT].to_list()), dtype=pl.Int64)
         shown = frame.with_columns(noisy).filter(pl.col(COUNT) >= least)
         return shown.sort(list(self.columns), nulls_last=True)
-
-
-def _size(values: list[Domain]) -> int:
-    return int(np.prod([each.size for each in values]))
