@@ -1,10 +1,10 @@
-"""What can go wrong, as a tree.
+"""Tree of all errors.
 
 ::
 
     CelosiaError
     ├── InputError                 bad input: the command line ends with exit code 2
-    │   ├── ParameterError         a part was given a parameter it refuses
+    │   ├── ParameterError         invalid parameter of a part
     │   ├── UnknownName            no part, column, step or file type of that name
     │   ├── SchemaError            roles, kinds or hierarchies do not fit the table
     │   ├── DataError              the data cannot be read or used as asked
@@ -13,13 +13,13 @@
     │   ├── OutputError            the result cannot be written
     │   └── MissingExtra           an optional dependency is not installed
     ├── RequirementError           a requirement does not hold or cannot be met: exit code 3
-    │   └── GuardError             what would be released holds what must not leave
+    │   └── GuardError             the output contains values that must not be released
     ├── BudgetError                the privacy budget does not allow it: exit code 3
     └── Contradiction              two implementations disagree about a release: exit code 1
 
-Every message says what is wrong, the value, what is allowed and what to do. No message holds a cell value
-of original data: columns and counts only. An error carries its message as a template and parameters, by which it is
-translated (:mod:`celosia.show.messages`).
+Every message states what is wrong, the value, what is allowed and what to do. No message contains a cell value of
+original data, only columns and counts. An error has its message as a template and parameters, to translate it
+(:mod:`celosia.show.messages`).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
-MOST = 1_500
-"""Characters of a message: more would only be what somebody wrote into a name."""
+LONGEST = 1_500
+"""Characters of the longest message; a longer one would contain an excessively long name."""
 
 
 class Message(str):
-    """Text of a message that keeps its template and parameters.
+    """Text of a message with its template and parameters.
 
     >>> message = Message("{number} groups; at most {limit} are answered at once.", number=7, limit=5)
     >>> message, message.template
@@ -46,7 +46,7 @@ class Message(str):
     parameters: dict[str, object]
 
     def __new__(cls, template: str, /, **parameters: object) -> Self:
-        """Fill in the parameters; a template without any is taken as it is, braces included."""
+        """Fill in the parameters; without parameters the template is the text, including braces."""
         self = super().__new__(cls, template.format(**parameters) if parameters else template)
         self.template, self.parameters = template, parameters
         return self
@@ -60,7 +60,7 @@ class CelosiaError(Exception):
 
     @property
     def message(self) -> Message:
-        """The whole text with its template and parameters."""
+        """Full text with its template and parameters."""
         message: Message = self.args[0]
         return message
 
@@ -69,25 +69,25 @@ class CelosiaError(Exception):
 
 
 def truncate(text: str) -> str:
-    """A text without its middle where it is too long to be read.
+    """Remove the middle of a text that is too long to be read.
 
-    >>> len(truncate("x" * 10_000)) <= MOST
+    >>> len(truncate("x" * 10_000)) <= LONGEST
     True
     """
-    half = MOST // 2 - 2
-    return text if len(text) <= MOST else f"{text[:half]} … {text[-half:]}"
+    half = LONGEST // 2 - 2
+    return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
 class InputError(CelosiaError, ValueError):
-    """The input is bad; the message says what to change."""
+    """The input is invalid; the message states what to change."""
 
 
 class ParameterError(InputError):
-    """A part was given a parameter it refuses."""
+    """A parameter of a part is invalid."""
 
 
 class UnknownName(InputError):
-    """No thing of that name; the message proposes the nearest ones."""
+    """No part, column, step or file type has that name; the message proposes the nearest names."""
 
     @classmethod
     def of(cls, what: str, name: str, existing: Iterable[str], hint: str = "") -> UnknownName:
@@ -134,14 +134,14 @@ class MissingExtra(InputError):
 
 
 EXTRAS = {"scipy": "scipy", "sklearn": "learn", "opendp": "dp", "highspy": "solver", "pyarrow": "pandas"}
-"""The extra that brings a library."""
+"""Extra with each optional library."""
 
 
 @contextlib.contextmanager
 def explain_failures() -> Iterator[None]:
-    """Say what to install where a library of an extra is missing, and that DuckDB cannot compute a row of a query.
+    """Translate errors of libraries: a missing library names the extra to install, and DuckDB's errors no cell value.
 
-    DuckDB computes rows when they are asked for, and tells the value that it cannot convert: it ends here.
+    DuckDB computes rows lazily, and its messages quote the value that it cannot convert.
 
     >>> with explain_failures():
     ...     raise ModuleNotFoundError(name="scipy.special")
@@ -165,7 +165,7 @@ def explain_failures() -> Iterator[None]:
 
 
 def _of_a_row(error: Exception) -> bool:
-    """Whether DuckDB failed over a value; a failure of a function of ours that it called is none."""
+    """Return whether DuckDB failed to compute a value by itself, not in a function of Celosia."""
     duckdb = sys.modules.get("duckdb")
     kinds = () if duckdb is None else (duckdb.DataError, duckdb.InvalidInputException)
     return isinstance(error, kinds) and "executing the UDF" not in str(error)
@@ -176,10 +176,10 @@ class RequirementError(CelosiaError):
 
 
 class GuardError(RequirementError):
-    """What would be released holds what must not leave; nothing was written."""
+    """The output contains values that must not be released; nothing was written."""
 
     sightings: tuple[Any, ...] = ()
-    """What the guard has seen, where it looked at a table: :class:`celosia.release.output.guard.Sighting`."""
+    """Findings of the guard in the table: :class:`celosia.release.output.guard.Sighting`."""
 
 
 class BudgetError(CelosiaError):
@@ -187,11 +187,11 @@ class BudgetError(CelosiaError):
 
 
 class Contradiction(CelosiaError):
-    """The second implementation finds another number than the release claims; nothing was written."""
+    """The second implementation computes another number than the release claims; nothing was written."""
 
 
 def suggestion(name: str, existing: Iterable[str]) -> Message:
-    """Say which of the known names is meant, or what exists when none is near.
+    """Propose the nearest existing names, or list the existing ones if none is near.
 
     >>> suggestion("microagregate", ["microaggregate", "noise"])
     " Did you mean 'microaggregate'?"

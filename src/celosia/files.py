@@ -1,6 +1,6 @@
-"""Files and documents that somebody hands over: what is wrong with them comes out as one kind of error.
+"""Reading of files and of TOML and JSON documents from users, with one type of error for each.
 
-Only plain files are opened: a queue is waited for and a device never ends.
+Only regular files are opened: to read a FIFO could wait for ever, and a device may have no end.
 """
 
 from __future__ import annotations
@@ -13,45 +13,49 @@ import stat
 import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
+Json: TypeAlias = Any
+"""Value of a JSON document, which its reader validates."""
+Text = TypeVar("Text", str, bytes, str | bytes)
+Document = TypeVar("Document")
 LARGEST_TEXT = 1 << 28
-"""Bytes of a text that is read whole: policies, hierarchies, evidence. Records of data are read in blocks."""
+"""Bytes of the largest text that is read at once: policies, hierarchies, evidence, but not records of data."""
 BLOCK = 1 << 20
-"""Bytes that are read at once."""
+"""Bytes of a block of a text."""
 DEEPEST = 100
-"""How often a policy, a certificate or any other document of ours may be nested."""
+"""Largest depth of a policy, a certificate or any other document of Celosia."""
 TOO_DEEP = f"it is nested more than {DEEPEST} times"
 
 
 def status(path: str | Path) -> os.stat_result:
-    """What the file system says of a path; every fault of the path is an ``OSError`` that says what is wrong."""
+    """Return the status of a path; raise ``OSError`` for any invalid path."""
     try:
         return Path(path).stat()
-    except ValueError:  # a zero byte, or half a character
+    except ValueError:  # a null byte, or a surrogate
         raise OSError(errno.EINVAL, "no file can have this name", str(path)) from None
 
 
 def regular_file(path: str | Path) -> Path:
-    """The path of a plain file that is there; anything else is an ``OSError`` that says what is wrong.
+    """Return the path of a regular file; raise ``OSError`` with the reason for any other path.
 
     >>> regular_file("/dev/zero")
     Traceback (most recent call last):
-    OSError: [Errno 22] it is no plain file, but a device, a queue or a socket: '/dev/zero'
+    OSError: [Errno 22] it is not a regular file (device, FIFO or socket): '/dev/zero'
     """
     mode = status(path).st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "it is a directory, not a file", str(path))
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "it is no plain file, but a device, a queue or a socket", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file (device, FIFO or socket)", str(path))
     return Path(path)
 
 
 def text(path: str | Path, encoding: str = "utf-8", largest: int = LARGEST_TEXT) -> str:
-    """The text of a plain file; raises ``OSError`` and ``UnicodeDecodeError``, nothing else."""
+    """Read the text of a regular file; raises only ``OSError`` and ``UnicodeDecodeError``."""
     with regular_file(path).open("rb") as file:
         content = bytearray()
-        # in blocks: a reader takes as much memory as it is asked to read, whatever the file holds
+        # in blocks, because ``read`` allocates the requested size, whatever the size of the file
         while len(content) <= largest and (block := file.read(BLOCK)):
             content += block
     if len(content) > largest:
@@ -60,37 +64,36 @@ def text(path: str | Path, encoding: str = "utf-8", largest: int = LARGEST_TEXT)
 
 
 def toml_document(written: str) -> dict[str, Any]:
-    """What a TOML text says; raises ``ValueError``, nothing else.
+    """Parse a TOML text; raises only ``ValueError``.
 
     >>> toml_document("a = " + "[" * 500 + "]" * 500)
     Traceback (most recent call last):
     ValueError: it is nested more than 100 times
     """
-    for line in written.splitlines():  # the parser takes time with the square of a key's length
+    for line in written.splitlines():  # the parser is quadratic in the length of a key
         key = line.partition("=")[0]
         if key.count(".") > DEEPEST and not any(" " in piece.strip() for piece in key.strip("[] \t").split(".")):
             raise ValueError(TOO_DEEP)
-    document: dict[str, Any] = _shallow(tomllib.loads, written)
-    return document
+    return _parse_shallow(tomllib.loads, written)
 
 
-def json_document(written: str | bytes) -> Any:
-    """What a JSON text says; raises ``ValueError``, nothing else.
+def json_document(written: str | bytes) -> Json:
+    """Parse a JSON text; raises only ``ValueError``.
 
-    A key that an object has twice is refused: other readers would take the other value, under the same signature.
+    A repeated key of an object is refused: other parsers could use the other value, under the same signature.
 
     >>> json_document('{"k": 500, "k": 1}')
     Traceback (most recent call last):
     celosia.files.DuplicateKey: the key 'k' occurs twice in one object
     """
-    return _shallow(functools.partial(json.loads, object_pairs_hook=_unique), written)
+    return _parse_shallow(functools.partial(json.loads, object_pairs_hook=_unique), written)
 
 
 class DuplicateKey(ValueError):
     """A JSON object has a key twice."""
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     document = dict(pairs)
     if len(document) < len(pairs):
         names = [name for name, _ in pairs]
@@ -99,13 +102,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return document
 
 
-def _shallow(parse: Callable[[Any], Any], written: str | bytes) -> Any:
-    """Parse a text that is not nested too deeply: whatever walks over it later may call itself at each step."""
+def _parse_shallow(parse: Callable[[Text], Document], written: Text) -> Document:
+    """Parse a text; raise if it is nested too deeply for recursive functions."""
     try:
         document = parse(written)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
-    layer, depth = [document], 0
+    layer: list[object] = [document]
+    depth = 0
     while layer := [inner for value in layer for inner in _inside(value)]:
         depth += 1
         if depth > DEEPEST:
@@ -113,5 +117,5 @@ def _shallow(parse: Callable[[Any], Any], written: str | bytes) -> Any:
     return document
 
 
-def _inside(value: Any) -> Iterable[Any]:
+def _inside(value: object) -> Iterable[object]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

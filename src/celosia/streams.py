@@ -1,9 +1,9 @@
-"""Random streams: one per step of a run, and inside it one per record.
+"""Random streams: one per step of a run, with independent draws per record.
 
-A stream is a key derived from the seed, a name and the content of the table that is protected; record ``i`` draws from
-counter ``i`` of a Philox generator with that key (Salmon et al. 2011). So a record gets the same draws on every engine,
-in every order and every block of rows, and other ones as soon as the data change: two releases under one seed have
-independent noise, and their difference tells no cell.
+A stream is a key derived from the seed, a name and the content of the table to protect; record ``i`` draws from counter
+``i`` of a Philox generator with that key (Salmon et al. 2011). So a record has the same draws on every engine, in every
+order and block of rows, and other ones if the data change: two releases with one seed have independent noise, so that
+their difference does not disclose cells.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 SEED_BITS = 128
 LARGEST_SEED = (1 << 512) - 1
 SPARSE = 8
-"""Ids that span more than so many times their number are drawn one by one: numpy draws all between them."""
+"""Largest range of ids per id for which numpy draws the whole range; otherwise each id is drawn separately."""
 
 
 def fresh_seed() -> int:
-    """128 bits from the operating system."""
+    """Return 128 random bits from the operating system."""
     return secrets.randbits(SEED_BITS)
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A source of random numbers that depends on the seed, its name and the table it is for.
+    """Source of random numbers that depends on a seed, a name and a table.
 
     >>> int(Stream(1).child("noise").rng().integers(100)) == int(Stream(1).child("noise").rng().integers(100))
     True
@@ -44,37 +44,37 @@ class Stream:
     seed: int = field(repr=False)
     path: tuple[str, ...] = field(default=(), repr=False)
     content: Callable[[], bytes] | None = field(default=None, repr=False, compare=False)
-    """Gives a digest of the table, which only a draw asks for."""
+    """Returns a digest of the table; called by the first draw."""
 
     @classmethod
     def of(cls, seed: int | None, content: Callable[[], bytes]) -> Stream:
-        """The stream for one table: one with other cells gets independent numbers under the same seed.
+        """Return the stream for a table; another table gets independent numbers with the same seed.
 
-        Without a seed the numbers come from the operating system and depend on nothing.
+        Without a seed the stream is random.
         """
         return cls(fresh_seed()) if seed is None else cls(seed, content=content)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A stream that goes to another process takes the digest of the table along, not the table."""
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the digest of the table instead of the table."""
         return _restore, (self.seed, self.path, None if self.content is None else self.content())
 
     def child(self, *names: object) -> Stream:
-        """The stream of a step, column or purpose inside this one."""
+        """Return the stream of a step, column or purpose within this one."""
         return replace(self, path=(*self.path, *map(str, names)))
 
     def with_digest(self) -> Stream:
-        """The same stream with the digest of its table computed: a query that draws from it must not start another."""
+        """Compute the digest of the table now, as a query that draws cannot start the query for the digest."""
         return self if self.content is None else replace(self, content=partial(bytes, self.content()))
 
     def key(self) -> bytes:
-        """256 bits derived from the seed, the path and the content."""
+        """Derive 256 bits from the seed, the path and the content."""
         text = "\x1f".join(("celosia", *self.path)).encode()
         table = b"" if self.content is None else b"\x1e" + self.content()
         seed = self.seed.to_bytes(64, "little", signed=False)
         return hashlib.blake2b(text + table, key=seed, digest_size=32).digest()
 
     def rng(self) -> np.random.Generator:
-        """A generator for choices that do not belong to single records."""
+        """Return a generator for choices that do not belong to single records."""
         return np.random.Generator(np.random.PCG64DXSM(int.from_bytes(self.key(), "little")))
 
     def words(self, records: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -82,7 +82,7 @@ class Stream:
         return keyed_words(self.key(), records)
 
     def uniform(self, records: NDArray[np.int64], draw: int = 0) -> NDArray[np.float64]:
-        """One uniform number in [0, 1) per record id; ``draw`` picks one of four independent ones."""
+        """One uniform number in [0, 1) per record id; ``draw`` selects one of four independent ones."""
         return np.asarray((self.words(records)[:, draw] >> np.uint64(11)) * 2.0**-53, dtype=np.float64)
 
     def normal(self, records: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -94,7 +94,7 @@ class Stream:
 
 
 def keyed_words(key: bytes, records: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Four 64-bit words per record id under the key of a stream."""
+    """Four 64-bit words per record id by the key of a stream."""
     if len(records) == 0:
         return np.empty((0, 4), dtype=np.uint64)
     halves = np.frombuffer(key[:16], dtype=np.uint64)
@@ -117,7 +117,7 @@ _ROUNDS = 10
 
 
 def _philox(key: NDArray[np.uint64], records: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Philox4x64-10 (Salmon et al. 2011) at single counters, which numpy counts from one: its words for each record."""
+    """Philox4x64-10 (Salmon et al. 2011) at single counters; numpy starts at one, so that record 0 has counter 1."""
     zero = np.zeros(len(records), dtype=np.uint64)
     a, b, c, d = records.astype(np.uint64) + np.uint64(1), zero, zero, zero
     first, second = key[0:1], key[1:2]  # arrays: their sums wrap without a warning
@@ -129,7 +129,7 @@ def _philox(key: NDArray[np.uint64], records: NDArray[np.int64]) -> NDArray[np.u
 
 
 def _product(factor: np.uint64, x: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The upper and lower 64 bits of a product, from those of halves."""
+    """Return the upper and lower 64 bits of a product, by products of 32-bit halves."""
     half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
     low, high = factor & mask, factor >> half
     x_low, x_high = x & mask, x >> half

@@ -32,7 +32,7 @@ def test_what_never_ends_is_refused_at_once(
     monkeypatch.chdir(tmp_path)
     os.mkfifo("x.csv") if what == "fifo" else Path("x.csv").symlink_to(what)
     assert run(words) == 2
-    assert "it is no plain file, but a device, a queue or a socket" in capsys.readouterr().err
+    assert "it is not a regular file (device, FIFO or socket)" in capsys.readouterr().err
 
 
 def test_a_message_has_a_bound() -> None:

@@ -18,7 +18,7 @@ from celosia.consent.sql.elements import DIALECTS
 from celosia.consent.sql.lineage import elements
 from celosia.data.io.database import create_engine, without_password
 from celosia.data.io.statement import check_reads
-from celosia.errors import MOST, CelosiaError
+from celosia.errors import LONGEST, CelosiaError
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql.build import build
 from celosia.hierarchy.level_table import LevelTable
@@ -136,7 +136,7 @@ def attempts(name: str, number: int) -> tuple[int, list[str]]:
         try:
             parse(text)
         except refusals as error:
-            if len(str(error)) > MOST and not isinstance(error, ValueError):
+            if len(str(error)) > LONGEST and not isinstance(error, ValueError):
                 failed.append(f"too long: {text!r}")
         except Exception as error:  # every other one is a fault: that is what is looked for
             failed.append(f"{type(error).__name__}: {text!r}")

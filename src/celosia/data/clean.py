@@ -1,29 +1,35 @@
-"""Cleaning while reading: blanks taken off, spellings of one value made equal, codes for missing made missing."""
+"""Cleaning of a frame that is read: strip blanks, unify spellings, replace codes for missing values."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 from celosia.errors import DataError, UnknownName
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    from narwhals.typing import IntoLazyFrameT
+
+    Value = str | float | dt.date
 
 TRUTH = {"true": True, "false": False}
 LARGEST = 2**63 - 1
 
 
 def clean_frame(
-    frame: Any,
+    frame: IntoLazyFrameT,
     *,
     strip: Sequence[str] = (),
     same: Mapping[str, Mapping[str, str]] | None = None,
     missing: Mapping[str, Sequence[str | float]] | None = None,
-) -> Any:
-    """Return a frame of any engine with clean columns, in this order: blanks, spellings, codes.
+) -> IntoLazyFrameT:
+    """Clean the columns of a frame of any engine: blanks first, then spellings, then codes.
 
-    ``strip`` names columns of texts whose cells lose the blanks around them (nothing left is missing), ``same`` maps
-    the spellings of a column to the one that stays, ``missing`` lists the codes of a column that mean missing.
+    ``strip`` names columns of texts that are stripped of blanks (an empty text is missing), ``same`` maps the
+    spellings of a column to the one to use, ``missing`` lists the codes of a column that mean missing.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"sex": ["H", "Hombre ", "NS/NC"], "age": [30, -99, 41]})
@@ -36,7 +42,7 @@ def clean_frame(
     same, missing = same or {}, missing or {}
     lazy = nw.from_native(frame)
     types = lazy.collect_schema()
-    changes: dict[str, Any] = {}
+    changes: dict[str, nw.Expr] = {}
     for name in dict.fromkeys([*strip, *same, *missing]):
         if name not in types:
             raise UnknownName.of("column", name, list(types), "(clean)")
@@ -46,7 +52,7 @@ def clean_frame(
             bare = cell.str.strip_chars()
             cell = nw.when(bare != "").then(bare)
         spelt = cell
-        for old, new in same.get(name, {}).items():  # each as it was read: two values may change places
+        for old, new in same.get(name, {}).items():  # by the value that was read: two values may be swapped
             if not textual:
                 raise DataError(f"clean.same: column {name!r} does not hold texts.")
             cell = nw.when(spelt == old).then(nw.lit(new)).otherwise(cell)
@@ -57,8 +63,8 @@ def clean_frame(
     return lazy.with_columns(**changes).to_native() if changes else frame
 
 
-def _codes(name: str, codes: Iterable[str | float], dtype: Any) -> list[Any]:
-    """Return codes as values of the column's type."""
+def _codes(name: str, codes: Iterable[str | float], dtype: nw.dtypes.DType) -> Sequence[Value]:
+    """Convert codes to the type of their column."""
     try:
         if dtype.is_integer():
             return [_whole(code) for code in codes]
@@ -75,7 +81,7 @@ def _codes(name: str, codes: Iterable[str | float], dtype: Any) -> list[Any]:
 
 
 def _whole(code: str | float) -> int:
-    """Return a code as a whole number, with all its digits; a fraction is none of them."""
+    """Convert a code to an integer, with all its digits; raise ``ValueError`` for a fraction."""
     number = Decimal(str(code))
     if number != number.to_integral_value() or abs(number) > LARGEST:
         raise ValueError

@@ -1,6 +1,6 @@
-"""Secrets come from a file or the environment: ``env:NAME`` and ``file:PATH`` stand for them wherever one is given.
+"""References to secrets: ``env:NAME`` for a variable of the environment, ``file:PATH`` for a file.
 
-A command line can be read by every user of the machine while it runs, and stays in the history of the shell.
+A secret on a command line could be read by every user of the machine, and stays in the history of the shell.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from celosia import files
 from celosia.errors import CelosiaError, DataError, InputError, OutputError, ParameterError
 
 _KINDS = frozenset({"sqlite", "postgresql", "postgres", "duckdb", "mysql", "psycopg"})
-"""Kinds of database: the first word of an address is no secret."""
+"""Kinds of database: this first part of an address is not secret."""
 SHORTEST_KEY = 16
 REFERENCES = ("env:", "file:")
 # A password before the host, as the database libraries read an address, or among its parameters.
@@ -23,7 +23,7 @@ _PASSWORD = re.compile(r"://[^:/@\s]*:[^@\s'\"]+@|://\S*[?&](?:ssl)?(?:password|
 
 
 def is_reference(text: object) -> bool:
-    """Whether a text stands for a secret instead of being one.
+    """Return whether a text is a reference to a secret.
 
     >>> is_reference("env:DATABASE"), is_reference("postgresql://host/base")
     (True, False)
@@ -32,7 +32,7 @@ def is_reference(text: object) -> bool:
 
 
 def resolve_reference(text: str) -> str:
-    """What a reference stands for, without space around it; any other text stays as it is."""
+    """Return the secret of a reference, stripped of blanks; any other text is returned as it is."""
     if not is_reference(text):
         return text
     kind, _, name = text.partition(":")
@@ -54,10 +54,10 @@ def resolve_reference(text: str) -> str:
 
 @contextmanager
 def address(text: str) -> Iterator[str]:
-    """Resolve the address of a database; errors raised inside name the reference, never what it stands for.
+    """Resolve the address of a database; errors inside the block name the reference, never the address.
 
-    Libraries quote parts of an address (a host, a user, a path) in their messages, and an address that was parsed
-    wrongly may quote any part of the secret: such a message is replaced as a whole.
+    Libraries quote parts of an address (a host, a user, a path) in their messages. After a wrong parse this may be any
+    part of the secret, so such a message is replaced as a whole.
     """
     plain = resolve_reference(text)
     try:
@@ -65,8 +65,8 @@ def address(text: str) -> Iterator[str]:
     except CelosiaError as problem:
         if not is_reference(text) or not _quotes(str(problem).replace(text, ""), plain):
             raise
-        kept = type(problem) if type(problem) in (InputError, DataError, OutputError) else DataError
-        raise kept(
+        error_type = type(problem) if type(problem) in (InputError, DataError, OutputError) else DataError
+        raise error_type(
             f"{text}: the database whose address it holds cannot be used ({type(problem).__name__}). The address is "
             "a URL such as postgresql://user:password@host/base or sqlite:///people.db; the message is withheld "
             "because it quotes the address."
@@ -74,7 +74,7 @@ def address(text: str) -> Iterator[str]:
 
 
 def _quotes(message: str, secret: str) -> bool:
-    """Whether a message contains a part of a secret.
+    """Return whether a message contains a part of a secret.
 
     >>> _quotes("role 'ana' does not exist", "postgresql://ana:x@h/b"), _quotes("no table 'a'", "sqlite:///people.db")
     (True, False)
@@ -85,7 +85,7 @@ def _quotes(message: str, secret: str) -> bool:
 
 
 def key_bytes(text: str, what: str) -> bytes:
-    """The key that a text is or stands for; it must not be short."""
+    """Return a key that is given as text or by reference; raise if it is too short."""
     key = resolve_reference(text).encode()
     if len(key) < SHORTEST_KEY:
         raise ParameterError(f"{what}: key must have at least {SHORTEST_KEY} bytes, got {len(key)}.")
@@ -93,7 +93,7 @@ def key_bytes(text: str, what: str) -> bytes:
 
 
 def refuse_literal(value: object, what: str) -> None:
-    """Refuse a secret that stands on the command line itself."""
+    """Raise for a secret on the command line itself, not by reference."""
     if value is not None and not is_reference(value):
         raise ParameterError(
             f"{what} on the command line can be read by everybody on this machine: give it as env:NAME (a variable of "
@@ -101,9 +101,9 @@ def refuse_literal(value: object, what: str) -> None:
         )
 
 
-def refuse_passwords(words: Iterable[str]) -> None:
-    """Refuse a command line of which a word holds an address with a password."""
-    if any(_PASSWORD.search(word) for word in words):
+def refuse_passwords(arguments: Iterable[str]) -> None:
+    """Raise if an argument of a command line contains an address with a password."""
+    if any(_PASSWORD.search(argument) for argument in arguments):
         raise InputError(
             "a password on the command line can be read by everybody on this machine. Leave it out of the address "
             "(PostgreSQL takes it from ~/.pgpass or PGPASSWORD), or give the address as env:NAME or file:PATH."

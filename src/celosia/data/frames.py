@@ -1,24 +1,31 @@
-"""Data frames of other libraries: which library one is of, how its rows come in and how they go out again.
+"""Conversion of data frames of other libraries to Polars and back.
 
-What goes out is the kind that came in. A pandas frame has its index, and a column whose values are of the type that
-they had keeps the type that pandas gave it. The one type that is never given back whole is a list of categories: it
-would name the values that were taken out.
+The result has the type of the input. A pandas frame keeps its index, and the pandas type of each column whose values
+still have it. Categories are the exception: a result lists those that occur, because others would disclose values that
+were removed.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from celosia.errors import DataError, MissingExtra
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     import polars as pl
+    import pyarrow as pa
     from numpy.typing import NDArray
+
+    AnyFrame: TypeAlias = Any
+    """Data frame of one of the libraries below."""
+    PandasType: TypeAlias = Any
+    """Type of a pandas column: one of numpy, of pandas or of Arrow."""
 
 LIBRARIES = {
     "polars": "polars",
@@ -28,25 +35,25 @@ LIBRARIES = {
     "_duckdb": "duckdb",
     "pyspark": "spark",
 }
-"""The library that a class of frames belongs to, by the first word of its module."""
+"""Library of a frame, by the first part of the module of its class."""
 ARROW_INDEX = "__index_level_"
 _views = itertools.count()
 
 
 @dataclass(frozen=True, eq=False)
 class FrameMetadata:
-    """What a frame had around its cells, for the way back."""
+    """Attributes of a frame besides its cells, to restore in the result."""
 
     index: Any = None
-    """The index of a pandas frame, or the columns in which Arrow keeps one."""
+    """Index of a pandas frame, or the columns in which Arrow stores one."""
     types: Mapping[str, Any] = field(default_factory=dict)
-    """The types that pandas gave to the columns."""
+    """Column types of a pandas frame."""
     relation: Any = None
-    """The relation that came in, whose connection the result has too."""
+    """DuckDB relation of the input, whose connection the result uses."""
 
 
-def library_of(source: Any) -> str:
-    """The kind of frame: polars, lazy, pandas, pyarrow, duckdb or spark; "file" for what is opened by its name.
+def library_of(source: object) -> str:
+    """Return the kind of frame: polars, lazy, pandas, pyarrow, duckdb or spark; "file" for a path or URL.
 
     >>> import polars as pl
     >>> library_of(pl.LazyFrame({"age": [30]})), library_of("people.csv")
@@ -59,7 +66,7 @@ def library_of(source: Any) -> str:
     if named in {"polars", "pandas", "pyarrow"} and cls.__name__ not in {"DataFrame", "LazyFrame", "Table"}:
         named = "pyarrow" if cls.__name__ in {"RecordBatch", "RecordBatchReader"} else None
     if named is None and hasattr(source, "__arrow_c_stream__") and hasattr(source, "columns"):
-        return "polars"  # a frame of a library that hands its rows over as Arrow does
+        return "polars"  # any frame that can be exported to Arrow
     if named is None:
         raise DataError(
             f"cannot read a {cls.__name__}: give a path, a database URL, "
@@ -68,16 +75,16 @@ def library_of(source: Any) -> str:
     return "lazy" if cls.__name__ == "LazyFrame" else named
 
 
-def is_frame(source: Any) -> bool:
-    """Whether a result goes back as the kind of frame that was given."""
+def is_frame(source: object) -> bool:
+    """Return whether a source is a data frame, so that the result is one of the same kind."""
     try:
         return library_of(source) != "file"
     except DataError:
         return False
 
 
-def unwrap_frame(source: Any, library: str) -> tuple[Any, FrameMetadata]:
-    """A frame that an engine accepts, and what it had around its cells."""
+def unwrap_frame(source: AnyFrame, library: str) -> tuple[AnyFrame, FrameMetadata]:
+    """Split a frame into one that an engine accepts and its metadata."""
     if library == "pandas":
         return _from_pandas(source)
     if library == "pyarrow":
@@ -92,27 +99,26 @@ def unwrap_frame(source: Any, library: str) -> tuple[Any, FrameMetadata]:
 def rewrap_frame(
     data: pl.DataFrame,
     library: str,
-    around: FrameMetadata,
-    came: Mapping[str, Any],
+    metadata: FrameMetadata,
+    types: Mapping[str, pl.DataType],
     places: NDArray[np.int64] | None,
-) -> Any:
-    """Rows as the kind of frame that came in, for what is in memory.
+) -> AnyFrame:
+    """Convert rows in memory to the kind of frame of the input.
 
-    ``came`` has the Polars types of the input; ``places`` tells which row of the input each row is, unless the rows are
-    new.
+    ``types`` are the Polars types of the input, ``places`` the input row of each row (None for new rows).
     """
-    data = _restore_categories(data, came)
+    data = _restore_categories(data, types)
     if library == "pandas":
-        return _to_pandas(data, around, came, places)
+        return _to_pandas(data, metadata, types, places)
     if library == "pyarrow":
-        return _to_arrow(data, around, places)
+        return _to_arrow(data, metadata, places)
     if library == "duckdb":
         view = f"celosia_released_{next(_views)}"
-        return around.relation.query(view, "SELECT * FROM data")  # found among the names here, on that connection
+        return metadata.relation.query(view, "SELECT * FROM data")  # DuckDB looks the Python variable up
     return data.lazy() if library == "lazy" else data
 
 
-def _from_pandas(frame: Any) -> tuple[pl.DataFrame, FrameMetadata]:
+def _from_pandas(frame: AnyFrame) -> tuple[pl.DataFrame, FrameMetadata]:
     import polars as pl
 
     odd = [label for label in frame.columns if not isinstance(label, str)]
@@ -137,25 +143,25 @@ def _from_pandas(frame: Any) -> tuple[pl.DataFrame, FrameMetadata]:
     return pl.DataFrame(columns), FrameMetadata(frame.index, dict(frame.dtypes))
 
 
-def _from_arrow(source: Any) -> tuple[Any, FrameMetadata]:
+def _from_arrow(source: pa.Table | pa.RecordBatch | pa.RecordBatchReader) -> tuple[pa.Table, FrameMetadata]:
     import pyarrow as pa
 
     table = source.read_all() if hasattr(source, "read_all") else source
     table = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
-    aside = [name for name in table.column_names if name.startswith(ARROW_INDEX)]
-    return table.drop_columns(aside), FrameMetadata(table.select(aside) if aside else None)
+    index = [name for name in table.column_names if name.startswith(ARROW_INDEX)]
+    return table.drop_columns(index), FrameMetadata(table.select(index) if index else None)
 
 
-def _restore_categories(data: pl.DataFrame, came: Mapping[str, Any]) -> pl.DataFrame:
-    """Texts of a column that came as categories are categories again: those that occur, and no others."""
+def _restore_categories(data: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """Convert columns of texts that were categories back to categories, of the values that occur."""
     import polars as pl
 
     categories = (pl.Categorical, pl.Enum)
-    texts = [n for n in data.columns if came.get(n) in categories and data.schema[n] == pl.String]
+    texts = [n for n in data.columns if types.get(n) in categories and data.schema[n] == pl.String]
     return data.with_columns(pl.col(texts).cast(pl.Categorical)) if texts else data
 
 
-def _to_arrow(data: pl.DataFrame, around: FrameMetadata, places: NDArray[np.int64] | None) -> Any:
+def _to_arrow(data: pl.DataFrame, metadata: FrameMetadata, places: NDArray[np.int64] | None) -> pa.Table:
     import polars as pl
     import pyarrow as pa
 
@@ -164,29 +170,29 @@ def _to_arrow(data: pl.DataFrame, around: FrameMetadata, places: NDArray[np.int6
     for name in coded:
         place = table.column_names.index(name)
         table = table.set_column(place, name, table.column(name).dictionary_encode())
-    if around.index is not None and places is not None:
-        for name in around.index.column_names:
-            table = table.append_column(name, around.index.column(name).take(pa.array(places)))
+    if metadata.index is not None and places is not None:
+        for name in metadata.index.column_names:
+            table = table.append_column(name, metadata.index.column(name).take(pa.array(places)))
     return table
 
 
 def _to_pandas(
-    data: pl.DataFrame, around: FrameMetadata, came: Mapping[str, Any], places: NDArray[np.int64] | None
-) -> Any:
+    data: pl.DataFrame, metadata: FrameMetadata, types: Mapping[str, pl.DataType], places: NDArray[np.int64] | None
+) -> pd.DataFrame:
     import pandas as pd
 
     columns = {
-        name: _pandas_column(data[name], around.types.get(name), same=came.get(name) == data.schema[name])
+        name: _pandas_column(data[name], metadata.types.get(name), same=types.get(name) == data.schema[name])
         for name in data.columns
     }
     frame = pd.DataFrame(columns, index=pd.RangeIndex(len(data)), columns=pd.Index(data.columns))
-    if around.index is not None and places is not None:
-        frame.index = around.index.take(places)
+    if metadata.index is not None and places is not None:
+        frame.index = metadata.index.take(places)
     return frame
 
 
-def _pandas_column(series: pl.Series, dtype: Any, *, same: bool) -> Any:
-    """A column as pandas has it: of the type that it had, where the values are still of that type."""
+def _pandas_column(series: pl.Series, dtype: PandasType, *, same: bool) -> pd.Series:
+    """Convert a column to pandas, to its original type if the values still have it."""
     import pandas as pd
     import polars as pl
 
@@ -203,28 +209,28 @@ def _pandas_column(series: pl.Series, dtype: Any, *, same: bool) -> Any:
         return plain
 
 
-def _by_own_type(series: pl.Series) -> Any:
-    """A column by its own type; whole numbers and truth values with missing ones do not become floats or objects."""
+def _by_own_type(series: pl.Series) -> pd.Series:
+    """Convert a column by its Polars type; integers and booleans with missing values keep a type of their own."""
     import pandas as pd
     import polars as pl
 
     if series.null_count() and (series.dtype.is_integer() or series.dtype == pl.Boolean):
         masked = pd.arrays.BooleanArray if series.dtype == pl.Boolean else pd.arrays.IntegerArray
-        filler: Any = False if series.dtype == pl.Boolean else 0
+        filler = False if series.dtype == pl.Boolean else 0
         return pd.Series(masked(series.fill_null(filler).to_numpy().copy(), series.is_null().to_numpy().copy()))
     if series.dtype in (pl.Categorical, pl.Enum):
         return _categories(series, pd.CategoricalDtype())
     return series.to_pandas()
 
 
-def _categories(series: pl.Series, dtype: Any) -> Any:
-    """The categories that occur, in their order where all are known; a category that is gone is named nowhere."""
+def _categories(series: pl.Series, dtype: PandasType) -> pd.Series:
+    """Convert a column to the categories that occur, in the declared order if it has all of them."""
     import pandas as pd
     import polars as pl
 
     plain = series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
     occurring = set(plain.drop_nulls().unique().to_list())
-    ordered: Sequence[Any] = [] if dtype.categories is None else [c for c in dtype.categories if c in occurring]
+    ordered: list[str] = [] if dtype.categories is None else [c for c in dtype.categories if c in occurring]
     every = len(ordered) == len(occurring)
     order = ordered if every else sorted(occurring)
     return pd.Series(pd.Categorical(plain.to_pandas(), categories=order, ordered=every and bool(dtype.ordered)))

@@ -1,4 +1,4 @@
-"""How much memory is meant: ``2GB``, ``512 MiB``, or a number of bytes."""
+"""Sizes of memory as text: ``2GB``, ``512 MiB``, or a number of bytes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from celosia.errors import ParameterError
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 LEAST = 256 * 10**6
-"""Less than so many bytes serves no engine."""
+"""Bytes that every engine needs."""
 
 
 def bytes_of(size: str | int) -> int:
-    """A size as a number of bytes.
+    """Parse a size of memory.
 
     >>> bytes_of("2GB"), bytes_of("512 MiB"), bytes_of(10**9)
     (2000000000, 536870912, 1000000000)
@@ -28,7 +28,7 @@ def bytes_of(size: str | int) -> int:
 
 
 def format_bytes(size: int) -> str:
-    """A number of bytes as it is written, rounded up.
+    """Format a number of bytes, rounded up.
 
     >>> format_bytes(10**9), format_bytes(6_400_000_001), format_bytes(256_000_000)
     ('1GB', '7GB', '256MB')

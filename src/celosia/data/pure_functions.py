@@ -1,14 +1,14 @@
-"""Functions that a query may call: their value follows from their arguments alone.
+"""Pure functions, which are the only ones that a query may call: their value depends on their arguments alone.
 
-A list of what is forbidden misses the next function that reads a file, a table or a query that a text names. A list of
-what is allowed misses nothing: a function that is not in it is refused by its name, whatever the database offers.
+This is a list of allowed functions, because a list of forbidden ones would miss new functions of a database that read
+a file, or a table or query named by a text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celosia.data.quiet import silence
 from celosia.errors import DataError
@@ -88,7 +88,7 @@ _NAMED = """
     to_microseconds to_milliseconds to_minutes to_months to_seconds to_weeks to_years try_strptime unbin weekday
     weekofyear yearweek
 """
-#: Names of the parser that a query of a publication may be made of besides functions.
+#: Node classes of the parser, besides functions, that a query of a publication may contain.
 _PLAIN = """
     Add Alias All Any AtTimeZone Between BitwiseAnd BitwiseLeftShift BitwiseNot BitwiseOr BitwiseRightShift BitwiseXor
     Boolean Bracket Column CTE Cube DPipe DataType DataTypeParam Distinct Div EQ Escape Except Fetch Filter From GT GTE
@@ -100,7 +100,7 @@ _PLAIN = """
 """
 PARSED, AGGREGATES, NAMED, PLAIN = (frozenset(names.split()) for names in (_PARSED, _AGGREGATES, _NAMED, _PLAIN))
 _ESCAPED = re.compile(r"""u&\s*["']""", re.IGNORECASE)
-"""A name or a text whose letters are written as numbers: ``U&"\\0064istrict"``; a parser reads another name."""
+"""A name or a text with escaped letters, ``U&"\\0064istrict"``, which the parser reads as another name."""
 
 
 def refuse_escaped(text: str) -> None:
@@ -110,7 +110,7 @@ def refuse_escaped(text: str) -> None:
 
 
 def refuse_calls(tree: exp.Expr) -> None:
-    """Raise for a function, an operator or a type that is not among those known to be pure.
+    """Raise for a function, an operator or a type that is not known to be pure.
 
     >>> from sqlglot import parse_one
     >>> refuse_calls(parse_one("SELECT upper(town), count(*) OVER () FROM person"))
@@ -133,7 +133,7 @@ def refuse_calls(tree: exp.Expr) -> None:
 
 
 def refuse_constructions(tree: exp.Expr) -> None:
-    """Raise for anything in a query but plain names, constants, operators, joins, sub-selects and pure functions."""
+    """Raise unless a query has only plain names, constants, operators, joins, sub-selects and pure functions."""
     from sqlglot import exp
 
     refuse_calls(tree)
@@ -163,7 +163,7 @@ def refuse_constructions(tree: exp.Expr) -> None:
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Whether a node sums up several rows."""
+    """Return whether a node is an aggregate."""
     from sqlglot import exp
 
     named = isinstance(node, exp.Anonymous) and node.name.casefold() in AGGREGATES
@@ -171,7 +171,7 @@ def is_aggregate(node: exp.Expr) -> bool:
 
 
 def _unknown(call: exp.Func) -> str:
-    """The name of a function that is not known to be pure; empty if it is."""
+    """Return the name of a function that is not known to be pure; empty if it is."""
     from sqlglot import exp
 
     if isinstance(call, exp.Anonymous | exp.AnonymousAggFunc | exp.CombinedAggFunc | exp.ParameterizedAgg):
@@ -180,8 +180,8 @@ def _unknown(call: exp.Func) -> str:
     return "" if type(call).__name__ in PARSED else call.sql_name().casefold()
 
 
-def _names(node: exp.Expr) -> Iterator[Any]:
-    """The parts of the name of a table or column."""
+def _names(node: exp.Expr) -> Iterator[object]:
+    """Iterate over the parts of the name of a table or column."""
     from sqlglot import exp
 
     if isinstance(node, exp.Column | exp.Table):
@@ -193,7 +193,7 @@ def _is_readable(name: str) -> bool:
 
 
 def _excerpt(node: exp.Expr) -> str:
-    """A part of a query for a message, cut off; constants are not repeated."""
+    """Return the beginning of a part of a query for a message, without its constants."""
     from sqlglot import exp
 
     hidden = node.copy()

@@ -1,4 +1,4 @@
-"""The parser of SQL logs the text of what it cannot read, literals included: not while it reads for this package."""
+"""Suppression of the log of the SQL parser, which contains the text that it cannot parse, with its literals."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _silent: ContextVar[bool] = ContextVar("celosia_silent_parser", default=False)
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Hear nothing from the parser meanwhile; others that use it do."""
+    """Suppress the log of the parser in this context only."""
     logger = logging.getLogger("sqlglot")
-    if _unheard not in logger.filters:
-        logger.addFilter(_unheard)
+    if _is_logged not in logger.filters:
+        logger.addFilter(_is_logged)
     token = _silent.set(True)
     try:
         yield
@@ -23,5 +23,5 @@ def silence() -> Iterator[None]:
         _silent.reset(token)
 
 
-def _unheard(_: logging.LogRecord) -> bool:
+def _is_logged(_: logging.LogRecord) -> bool:
     return not _silent.get()

@@ -1,11 +1,11 @@
-"""What the columns of a table are: roles, kinds, bounds, the reading of missing values, hierarchies."""
+"""Schema of a table: roles, kinds, bounds, treatment of missing values and hierarchies of its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from celosia.errors import SchemaError, UnknownName, suggestion
 from celosia.show.blocks import Block, Shown, column_block
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Role(StrEnum):
-    """What a column is to an intruder and to the statistics. A column may have several."""
+    """Role of a column for disclosure and for statistics. A column may have several."""
 
     IDENTIFIER = "identifier"
     QUASI = "quasi"
@@ -28,32 +28,33 @@ class Role(StrEnum):
 
 
 class Kind(StrEnum):
-    """What the values of a column are."""
+    """Kind of the values of a column."""
 
     NUMERIC = "numeric"
     ORDINAL = "ordinal"
     NOMINAL = "nominal"
     DATE = "date"
     TEXT = "text"
-    """Sentences that somebody wrote: left out of a release unless a step overwrites them."""
+    """Free text: left out of a release unless a step overwrites it."""
 
 
 class Missing(StrEnum):
-    """How a missing value of a quasi-identifier is read when records are compared."""
+    """Treatment of a missing value of a quasi-identifier when records are compared."""
 
     CATEGORY = "category"
     WILDCARD = "wildcard"
     CONSERVATIVE = "conservative"
 
 
+_Choice = TypeVar("_Choice", bound=StrEnum)
 NAMING = frozenset({Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD})
-"""Roles of columns that name somebody by themselves."""
+"""Roles of columns that identify a person by themselves."""
 SINGLE = (Role.WEIGHT, Role.HOUSEHOLD, Role.STRATUM, Role.PERSON)
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its roles and what is declared about its values."""
+    """Column with its roles and the declarations about its values."""
 
     name: str
     roles: frozenset[Role] = frozenset()
@@ -62,7 +63,7 @@ class Column:
     missing: Missing = Missing.CATEGORY
     hierarchy: Any = None
     hierarchy_from_data: bool = False
-    """Whether the hierarchy was made from the values of the table."""
+    """Whether the hierarchy was built from the values of the table."""
     order: tuple[str, ...] = ()
     declared: bool = True
     """False for a column that the schema does not name; it is left out of a release."""
@@ -75,7 +76,7 @@ class Column:
 
 @dataclass(frozen=True, repr=False)
 class Schema(Shown):
-    """The columns of a table. Make one with :meth:`Schema.of`."""
+    """Columns of a table. Construct it with :meth:`Schema.of`."""
 
     columns: tuple[Column, ...] = ()
     rest: Literal["insensitive", "error"] = "insensitive"
@@ -105,14 +106,14 @@ class Schema(Shown):
     ) -> Schema:
         """Describe a table by naming its columns.
 
-        ``rest="error"`` refuses a table that has a column without a role. ``missing`` says how the missing values of
-        each quasi-identifier are read, or of all of them (``missing="wildcard"``).
+        ``rest="error"`` refuses a table that has a column without a role. ``missing`` is the treatment of missing
+        values by quasi-identifier, or one for all of them (``missing="wildcard"``).
 
         >>> schema = Schema.of(identifiers=["name"], quasi=["age", "zip"], sensitive=["disease"])
         >>> schema.quasi
         ('age', 'zip')
         """
-        if isinstance(missing, str):  # one reading for every quasi-identifier
+        if isinstance(missing, str):
             missing = dict.fromkeys(quasi, missing)
         roles: dict[str, set[Role]] = {}
         lists = {
@@ -154,22 +155,22 @@ class Schema(Shown):
         return cls(columns, rest)
 
     def __repr__(self) -> str:
-        said = self.spec() | {
+        arguments = self.spec() | {
             "bounds": {c.name: c.bounds for c in self.columns if c.bounds is not None},
             "hierarchies": {c.name: c.hierarchy for c in self.columns if c.hierarchy is not None},
             "orders": {c.name: list(c.order) for c in self.columns if c.order},
         }
-        return f"Schema.of({', '.join(f'{name}={value!r}' for name, value in said.items() if value)})"
+        return f"Schema.of({', '.join(f'{name}={value!r}' for name, value in arguments.items() if value)})"
 
     def blocks(self) -> list[Block]:
-        """What there is to show: the columns with their roles, kinds and hierarchies."""
+        """Return the table of columns with their roles, kinds and hierarchies."""
         return [column_block(self.columns)]
 
     def __contains__(self, name: object) -> bool:
         return name in self._index
 
     def __getitem__(self, name: str) -> Column:
-        """The column of that name."""
+        """Return a column by its name."""
         if name not in self._index:
             raise UnknownName.of("column", name, self._index)
         return self._index[name]
@@ -190,7 +191,7 @@ class Schema(Shown):
 
     @property
     def naming(self) -> tuple[str, ...]:
-        """Identifiers and the ids of persons and households: whoever knows one finds the record."""
+        """Columns that identify a record by themselves: identifiers, ids of persons and of households."""
         return tuple(column.name for column in self.columns if column.roles & NAMING)
 
     @property
@@ -200,7 +201,7 @@ class Schema(Shown):
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        """Columns that together may single a person out."""
+        """Columns whose combination may identify a person."""
         return self.with_role(Role.QUASI)
 
     @property
@@ -225,17 +226,17 @@ class Schema(Shown):
 
     @property
     def person(self) -> str | None:
-        """Column of person ids, when a person may own several rows."""
+        """Column of person ids, if a person may have several rows."""
         return next(iter(self.with_role(Role.PERSON)), None)
 
     def need_quasi(self) -> tuple[str, ...]:
-        """The quasi-identifiers, or an error when none is declared."""
+        """Return the quasi-identifiers; raise if none is declared."""
         if not self.quasi:
             raise SchemaError("no quasi-identifier is declared: name at least one column under `quasi`.")
         return self.quasi
 
     def need_sensitive(self, column: str | None = None) -> tuple[str, ...]:
-        """The given column, or all sensitive ones; an error when there is none."""
+        """Return the given column, or all sensitive ones; raise if there is none."""
         if column is not None:
             return (self[column].name,)
         if not self.sensitive:
@@ -243,7 +244,7 @@ class Schema(Shown):
         return self.sensitive
 
     def hierarchy(self, name: str) -> Hierarchy | None:
-        """The hierarchy declared for a column."""
+        """Return the hierarchy that is declared for a column."""
         declared = self[name].hierarchy
         if declared is None:
             return None
@@ -252,14 +253,14 @@ class Schema(Shown):
         return hierarchy(declared)
 
     def reading(self) -> Missing:
-        """The one reading of missing values over the quasi-identifiers, ``category`` columns apart."""
+        """Return the treatment of missing values of all quasi-identifiers that do not treat them as a category."""
         readings = {self[name].missing for name in self.quasi} - {Missing.CATEGORY}
         if len(readings) > 1:
             raise SchemaError("missing: 'wildcard' and 'conservative' cannot be mixed over the quasi-identifiers.")
         return next(iter(readings), Missing.CATEGORY)
 
     def bind(self, types: Mapping[str, Kind]) -> Schema:
-        """Fit the schema to a table: check the names, add the other columns, fill in the kinds."""
+        """Complete the schema for a table: check the names, add the other columns and the kinds."""
         unknown = [name for name in self.names if name not in types]
         if unknown:
             raise SchemaError(f"the table has no column {unknown[0]!r}.{suggestion(unknown[0], types)}")
@@ -273,21 +274,22 @@ class Schema(Shown):
         return Schema(tuple(replace(c, kind=c.kind or types[c.name]) for c in columns), self.rest)
 
     def keep(self, names: Iterable[str]) -> Schema:
-        """The schema of a table with these columns only."""
+        """Return the schema of a table with these columns only."""
         wanted = set(names)
         return Schema(tuple(column for column in self.columns if column.name in wanted), self.rest)
 
-    def change(self, name: str, **facts: Any) -> Schema:
-        """The same schema with other facts about one column."""
-        self[name]
-        return Schema(tuple(replace(c, **facts) if c.name == name else c for c in self.columns), self.rest)
+    def change(self, name: str, **facts: object) -> Schema:
+        """Return a schema with other declarations about one column."""
+        changes: dict[str, Any] = facts
+        changed = replace(self[name], **changes)
+        return Schema(tuple(changed if c.name == name else c for c in self.columns), self.rest)
 
     def loose(self) -> Schema:
-        """The same roles with kinds still to be found: for a protected table, whose types may have changed."""
+        """Return a schema without kinds, for a protected table, whose types may have changed."""
         return Schema(tuple(replace(c, kind=None) for c in self.columns), self.rest)
 
-    def spec(self) -> dict[str, Any]:
-        """The declared columns as plain data, as a policy writes them (hierarchies and bounds left out)."""
+    def spec(self) -> dict[str, object]:
+        """Return the declared columns as plain data of a policy, without hierarchies and bounds."""
         declared = [column for column in self.columns if column.declared]
         lists = {
             "identifiers": [c.name for c in declared if Role.IDENTIFIER in c.roles],
@@ -312,7 +314,7 @@ def _names(role: Role, names: Sequence[str]) -> Sequence[str]:
     return names
 
 
-def _enum(enum: Any, what: str, name: str, value: str | None) -> Any:
+def _enum(enum: type[_Choice], what: str, name: str, value: str | None) -> _Choice | None:
     if value is None:
         return None
     try:

@@ -1,7 +1,7 @@
-"""Where an engine puts what does not fit into memory: one private folder per process, gone with it.
+"""Private folder of a process for data that does not fit into memory, deleted when the process ends.
 
-A process holds a lock on its folder. A kill releases the lock, so that the next run, or the next process that needs a
-folder, knows those that nobody holds, and removes them.
+A process has a lock on its folder. A kill releases the lock, so that the next run, or the next process that needs a
+folder, removes the folders without a lock.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PREFIX = "celosia-spill-"
 
 
 def spill_folder() -> Path:
-    """The folder of this process, made when it is first asked for; ``TMPDIR`` says where."""
+    """Return the folder of this process in the temporary directory (``TMPDIR``); the first call creates it."""
     return _folder_of(os.getpid(), Path(tempfile.gettempdir()))
 
 
@@ -32,7 +32,7 @@ def _folder_of(process: int, place: Path) -> Path:
 
 @contextlib.contextmanager
 def private_folder(place: Path, prefix: str) -> Iterator[Path]:
-    """A folder for one piece of work, gone with it; those that killed processes left go first."""
+    """Create a folder that is deleted after the block; folders of killed processes are deleted first."""
     folder, lock = _create_locked(place, prefix)
     try:
         yield folder
@@ -42,7 +42,7 @@ def private_folder(place: Path, prefix: str) -> Iterator[Path]:
 
 
 def _create_locked(place: Path, prefix: str) -> tuple[Path, int]:
-    """A new folder and the lock on it, after those that nobody holds are swept."""
+    """Delete the folders without a lock, then create one and lock it."""
     import fcntl
 
     sweep(place, prefix)
@@ -53,7 +53,7 @@ def _create_locked(place: Path, prefix: str) -> tuple[Path, int]:
 
 
 def sweep_here() -> None:
-    """Remove what killed processes left where this one would put its own folder."""
+    """Remove the folders of killed processes in the temporary directory."""
     sweep(Path(tempfile.gettempdir()))
 
 
@@ -63,11 +63,11 @@ def _remove(process: int, folder: Path) -> None:
 
 
 def sweep(place: Path, prefix: str = PREFIX) -> None:
-    """Remove the folders of processes that are gone."""
+    """Remove the folders of processes that have ended."""
     import fcntl
 
     for folder in place.glob(f"{prefix}*"):
-        with contextlib.suppress(OSError):  # held by a process that lives, or of another user
+        with contextlib.suppress(OSError):  # locked by a running process, or of another user
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Processes that the package starts: they import from where their caller does, and never from the working directory."""
+"""Python processes that import from the path of their caller, but never from the working directory."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
-MOST = 64 << 30
-LEAST = 8 << 30
+LARGEST = 64 << 30
+SMALLEST = 8 << 30
 
 
 def start(call: str, *arguments: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
     """Start a process that calls ``package.module:function``, with pipes for its input and output.
 
-    Data lie in the working directory, not code: a relative entry of the path (a notebook has one) is left out.
+    The working directory contains data, not code: relative entries of the path (a notebook has one) are left out.
     """
     module, _, function = call.partition(":")
     path = [entry for entry in sys.path if os.path.isabs(entry)]  # noqa: PTH117
@@ -29,17 +29,17 @@ def start(call: str, *arguments: str, variables: Mapping[str, str] | None = None
 
 
 def own_output() -> int:
-    """Keep the pipe to the caller for answers: whatever prints must not print into them."""
+    """Return the pipe to the caller, and redirect the standard output, so that nothing else is printed into it."""
     answers = os.dup(1)
     os.dup2(2, 1)
     return answers
 
 
 def limit_memory() -> None:
-    """Let this process fail, and it alone, when it asks for more memory than the machine has."""
+    """Limit the memory of this process to that of the machine, so that only this process fails."""
     import resource
 
-    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    most = min(max(there, LEAST), MOST)
+    installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    most = min(max(installed, SMALLEST), LARGEST)
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))

@@ -1,4 +1,4 @@
-"""The environment of Celosia: versions, optional libraries, engines, memory, disk space, compiled kernels."""
+"""Environment of Celosia: versions, optional libraries, engines, memory, disk space, compiled kernels."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 
 _REQUIREMENT = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)[^;]*(;.*extra\s*==\s*['\"](?P<extra>[^'\"]+)['\"])?")
 _INNER = frozenset({"all", "dev", "docs"})
-"""Extras that gather others, or that only developers need."""
+"""Extras that contain others, or that only developers need."""
 
 
 def surroundings() -> dict[str, Any]:
-    """Return what a bug report needs; no path of data, no value of an environment variable."""
+    """Describe the environment for a bug report, without paths of data or values of environment variables."""
     from celosia.data.engines import ENGINES, installed_engines
     from celosia.parts.registry import plug_ins
 
     needed, extras = _libraries()
-    there = installed_engines()
+    installed = installed_engines()
     kernels, writable = _kernels()
     return {
         "celosia": metadata.version("celosia"),
@@ -32,7 +32,7 @@ def surroundings() -> dict[str, Any]:
         "memory": {"total": _memory("MemTotal"), "free": _memory("MemAvailable")},
         "free_temporary_space": shutil.disk_usage(tempfile.gettempdir()).free,
         "plug_ins": list(plug_ins().values()),
-        "engines": {name: name in there for name in ENGINES},
+        "engines": {name: name in installed for name in ENGINES},
         "java": shutil.which("java") is not None,
         "libraries": needed,
         "extras": extras,
@@ -41,7 +41,7 @@ def surroundings() -> dict[str, Any]:
 
 
 def _libraries() -> tuple[dict[str, str | None], dict[str, dict[str, str | None]]]:
-    """The version of each library that the package names, None where it is absent: needed ones, then by extra."""
+    """Return the version (None if absent) of each required library, and of those of each extra."""
     needed: dict[str, str | None] = {}
     extras: dict[str, dict[str, str | None]] = {}
     for line in metadata.requires("celosia") or ():
@@ -61,7 +61,7 @@ def _version(library: str) -> str | None:
 
 
 def _memory(line: str) -> int | None:
-    """Bytes of memory as Linux states them; elsewhere what the standard library knows."""
+    """Return bytes of memory by the line of ``/proc/meminfo``; on other systems only the total is known."""
     stated = Path("/proc/meminfo")
     if stated.exists():
         sizes = re.findall(rf"^{line}:\s+(\d+) kB", stated.read_text("ascii"), re.MULTILINE)
@@ -70,6 +70,6 @@ def _memory(line: str) -> int | None:
 
 
 def _kernels() -> tuple[int, bool]:
-    """How many kernels are compiled and kept beside the package, and whether new ones can be."""
+    """Return the number of compiled kernels in the cache, and whether the cache is writable."""
     package = Path(__file__).parents[1]
     return sum(1 for _ in package.rglob("*.nbi")), os.access(package / "kernels", os.W_OK)

@@ -1,18 +1,18 @@
-"""How TOML is written: values, tables and lists of tables with comments, whoever writes them."""
+"""TOML items with comments: values, tables and lists of tables."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
     from tomlkit.items import AoT, Array, Item, Table
 
 
-def inline(value: Any) -> Item:
-    """A plain value on one line; tables are inline ones, an entry that is None is left out.
+def inline(value: object) -> Item:
+    """Build an item on one line; a mapping is an inline table, without entries that are None.
 
     >>> inline({"use": "intervals", "width": 5, "breaks": [1, 2.5], "a b": True}).as_string()
     '{use = "intervals", width = 5, breaks = [1, 2.5], "a b" = true}'
@@ -33,8 +33,8 @@ def inline(value: Any) -> Item:
     return tomlkit.item(value if isinstance(value, bool | int | float) else str(value))
 
 
-def table(entries: Mapping[str, Any], reasons: Mapping[str, str] | None = None, about: Iterable[str] = ()) -> Table:
-    """A table, one line per entry: what it is about first, and the reason of an entry beside it."""
+def table(entries: Mapping[str, object], reasons: Mapping[str, str] | None = None, about: Iterable[str] = ()) -> Table:
+    """Build a table that begins with the comments ``about``; ``reasons`` are comments at the end of an entry."""
     import tomlkit
 
     section = tomlkit.table()
@@ -49,8 +49,8 @@ def table(entries: Mapping[str, Any], reasons: Mapping[str, str] | None = None, 
     return section
 
 
-def tables(entries: Iterable[Mapping[str, Any] | Table]) -> AoT:
-    """A list of tables: ``[[step]]`` and the like."""
+def tables(entries: Iterable[Mapping[str, object] | Table]) -> AoT:
+    """Build an array of tables, such as ``[[step]]``."""
     import tomlkit
 
     listed = tomlkit.aot()
@@ -60,7 +60,7 @@ def tables(entries: Iterable[Mapping[str, Any] | Table]) -> AoT:
 
 
 def column(values: Mapping[str, str]) -> Array:
-    """A list of texts, one per line with its reason beside it."""
+    """Build an array of texts, one per line with its reason as a comment."""
     import tomlkit
 
     listed = tomlkit.array()
@@ -71,7 +71,7 @@ def column(values: Mapping[str, str]) -> Array:
 
 
 def add_comments(place: TOMLDocument | Table, lines: Iterable[str]) -> None:
-    """Add lines of comment; an empty one is an empty line."""
+    """Add lines of comments; an empty text is an empty line."""
     import tomlkit
 
     for line in lines:
@@ -79,12 +79,12 @@ def add_comments(place: TOMLDocument | Table, lines: Iterable[str]) -> None:
 
 
 def one_line(text: str) -> str:
-    """A text without control characters, as a comment must be."""
+    """Replace control characters by blanks, as they are not allowed in a comment."""
     return re.sub(r"[\x00-\x1f\x7f]+", " ", text)
 
 
-def steps_text(steps: Iterable[Mapping[str, Any]]) -> str:
-    """Methods as the steps of a policy.
+def steps_text(steps: Iterable[Mapping[str, object]]) -> str:
+    """Return the TOML of the steps of a policy.
 
     >>> print(steps_text([{"use": "noise", "columns": ["age"], "p": 0.2}]), end="")
     [[step]]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from celosia.hierarchy.convert import hierarchy
 from celosia.hierarchy.levels import Levels
 from celosia.hierarchy.part import Hierarchy
@@ -27,7 +25,7 @@ __all__ = [
 _get, _list = lazy_package("hierarchy")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     return _get(name)
 
 

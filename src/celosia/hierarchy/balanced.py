@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 class Balanced(Hierarchy):
     """Groups of neighbouring values with about equal frequency: each group splits in two near its weighted median.
 
-    Values stand in numeric order when all are numbers, else in the order of their characters. The top is ``*``, the
-    level below has two groups, then four, and so on; ``count`` keeps that many levels next to the top.
-    A group is named by where it begins and where the next one does: by the roundest numbers, or the fewest letters,
-    that part them, ``[17-35)``, ``[Ar .. S)``. A value itself is named only when at least five records hold it, and
-    words are parted only where three letters can. Fails to balance when one value holds most records. Built from the
-    data, so another file gives other groups.
+    Values are in numeric order if all are numbers, else in the order of their characters. The top is ``*``, the level
+    below has two groups, then four, and so on; ``count`` keeps that many levels next to the top. The label of a group
+    is the range from its beginning to that of the next group, by the roundest numbers or the fewest letters that
+    separate them: ``[17-35)``, ``[Ar .. S)``. A value itself is in a label only if at least five records have it, and
+    words are separated by at most three letters. Groups are unbalanced if most records have the same value. They are
+    built from the data, so that another file has other groups.
 
     >>> levels = Balanced().levels([1, 2, 3, 40], counts=[5, 1, 1, 3])
     >>> levels.labels(2), levels.labels(1)
@@ -39,7 +39,7 @@ class Balanced(Hierarchy):
     )
 
     def from_data(self) -> bool:
-        """Return True: the groups follow the frequencies."""
+        """Return True, because the groups depend on the frequencies."""
         return True
 
     def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:
@@ -48,13 +48,13 @@ class Balanced(Hierarchy):
         x = values.cast(pl.Float64, strict=False)
         numeric = len(x) > 0 and x.null_count() == 0
         order = (x if numeric else values).arg_sort().to_numpy()
-        ordered, held = values[order].to_list(), counts.to_numpy()[order]
-        shared = held >= SHARED
+        ordered, records = values[order].to_list(), counts.to_numpy()[order]
+        shared = records >= SHARED
         ends: list[Any] = number_ends(x.to_numpy()[order]) if numeric else word_ends(ordered, shared)
-        # groups begin where their beginning has a name; values between two such places stay together
+        # groups begin at values before which there is an end; values between two ends stay in one group
         starts = np.flatnonzero([end is not None for end in ends[:-1]]) if ordered else np.zeros(0, dtype=np.int64)
         starts = np.append(starts, len(ordered)) if len(starts) and starts[0] == 0 and ends[-1] else starts[:0]
-        until = np.concatenate([[0], np.cumsum(held)])[starts]
+        until = np.concatenate([[0], np.cumsum(records)])[starts]
         columns: list[list[str]] = []
         edges = np.array([0, len(starts) - 1], dtype=np.int64)
         while len(starts):
@@ -70,7 +70,7 @@ class Balanced(Hierarchy):
 
 
 def _split(edges: NDArray[np.int64], until: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Cut every group of two or more values where its two halves weigh most equally."""
+    """Split every group of two or more values into two with the most equal numbers of records."""
     low, high = edges[:-1], edges[1:]
     wide = high - low > 1
     low, high = low[wide], high[wide]

@@ -1,4 +1,4 @@
-"""Forms of a generalised cell: everything, one value, a range, a mask, a set of values, a period."""
+"""Types of a generalised cell: everything, one value, a range, a mask, a set of values, a period."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ Bound: TypeAlias = float | str
 
 @dataclass(frozen=True)
 class Everything:
-    """Any value at all: ``*`` and longer runs of stars, what a suppressed cell holds.
+    """Any value: ``*``, as in a suppressed cell, and longer runs of stars.
 
     >>> Everything().covers("13053"), str(Everything())
     (True, '*')
     """
 
     def covers(self, raw: object) -> bool:  # noqa: ARG002
-        """Return True: any value is in it, a missing one too."""
+        """Return True, also for a missing value."""
         return True
 
     def overlaps(self, other: Generalised) -> bool:  # noqa: ARG002
-        """Return True: it meets every cell."""
+        """Return True."""
         return True
 
     @property
     def width(self) -> float:
-        """Length of the range: unbounded."""
+        """Length of the range: infinite."""
         return math.inf
 
     @property
     def size(self) -> float:
-        """Number of values it can stand for: unbounded."""
+        """Number of values: infinite."""
         return math.inf
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Exact:
     text: str
 
     def covers(self, raw: object) -> bool:
-        """Whether the raw value is this one; numbers are equal as numbers."""
+        """Return whether the raw value is this one; numbers are compared as numbers."""
         other = plain(raw)
         if other is None:
             return False
@@ -67,17 +67,17 @@ class Exact:
         return mine is not None and mine == theirs
 
     def overlaps(self, other: Generalised) -> bool:
-        """Whether the other cell holds this value."""
+        """Return whether the other cell covers this value."""
         return self.covers(other.text) if isinstance(other, Exact) else other.covers(self.text)
 
     @property
     def width(self) -> float:
-        """A single value has no extent."""
+        """Length of the range: 0."""
         return 0.0
 
     @property
     def size(self) -> float:
-        """It stands for one value."""
+        """Number of values: 1."""
         return 1.0
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class Exact:
 
 @dataclass(frozen=True)
 class Interval:
-    """A range of numbers or of texts, each end open or closed, possibly unbounded.
+    """Range of numbers or of texts; each end is open, closed or infinite.
 
     >>> cell = Interval(30.0, 35.0, high_closed=False)
     >>> str(cell), cell.covers(30), cell.covers(35), cell.width
@@ -101,7 +101,7 @@ class Interval:
     high_closed: bool = True
 
     def covers(self, raw: object) -> bool:
-        """Whether the raw value lies between the ends; between days, any time of the last day does."""
+        """Return whether the raw value is between the ends; times belong to their day if the ends are days."""
         text = plain(raw)
         if text is None:
             return False
@@ -119,7 +119,7 @@ class Interval:
 
     @property
     def of_days(self) -> bool:
-        """Whether the ends are days of the calendar."""
+        """Whether the ends are dates."""
         return all(isinstance(end, str) and _DAY.fullmatch(end) for end in (self.low, self.high))
 
     def _above(self, value: Bound) -> bool:
@@ -133,7 +133,7 @@ class Interval:
         return _less(value, self.high) or (self.high_closed and self.high == value)
 
     def overlaps(self, other: Generalised) -> bool:
-        """Whether some value lies in both cells."""
+        """Return whether both cells have a value in common."""
         if isinstance(other, Interval):
             if self.textual != other.textual:
                 return False
@@ -146,14 +146,14 @@ class Interval:
 
     @property
     def width(self) -> float:
-        """Length of the range; infinite when an end is open or the ends are texts."""
+        """Length of the range; infinite if an end is infinite or the ends are texts."""
         if isinstance(self.low, str) or isinstance(self.high, str):
             return math.inf
         return self.high - self.low
 
     @property
     def size(self) -> float:
-        """How many whole numbers (days, between ISO dates) lie in it; infinite when an end is open.
+        """Number of whole numbers in it (of days, between ISO dates); infinite if an end is infinite.
 
         >>> Interval(35.0, 40.0, high_closed=False).size, Interval("2021-06-01", "2021-06-30").size
         (5.0, 30.0)
@@ -164,7 +164,7 @@ class Interval:
                 return math.inf
             try:
                 low, high = (float(date.fromisoformat(end[:10]).toordinal()) for end in ends)
-            except ValueError:  # the form of a date, and no day of any calendar
+            except ValueError:  # such as 30 February
                 return math.inf
         else:
             low, high = self.low, self.high
@@ -184,14 +184,14 @@ class Interval:
         ends = f"{'[' if self.low_closed else '('}%s{']' if self.high_closed else ')'}"
         if self.textual:
             return ends % f"{self.low} .. {self.high}"
-        # a minus sign in front of a bound would be read as the dash between the bounds
+        # a minus sign before a bound would be parsed as the dash between the bounds
         dash = ", " if (isinstance(self.low, float) and self.low < 0) or self.low_closed == self.high_closed else "-"
         return ends % f"{_bound(self.low)}{dash}{_bound(self.high)}"
 
 
 @dataclass(frozen=True)
 class Mask:
-    """Positions hidden by stars: ``130**`` is every text of five characters that begins with 130.
+    """Text with hidden characters: ``130**`` is every text of five characters that begins with 130.
 
     >>> Mask("1485*").covers("14853"), Mask("1485*").covers("13053"), Mask("97***").covers("970")
     (True, False, False)
@@ -200,21 +200,21 @@ class Mask:
     pattern: str
 
     def covers(self, raw: object) -> bool:
-        """Whether the raw value has the same length and agrees wherever nothing is hidden."""
+        """Return whether the raw value has the same length and the same characters where none is hidden."""
         text = plain(raw)
         if text is None or len(text) != len(self.pattern):
             return False
         return all(p in ("*", c) for p, c in zip(self.pattern, text, strict=True))
 
     def overlaps(self, other: Generalised) -> bool:
-        """Whether some text fits both."""
+        """Return whether both cells have a text in common."""
         if isinstance(other, Mask):
             return len(self.pattern) == len(other.pattern) and all(
                 "*" in (a, b) or a == b for a, b in zip(self.pattern, other.pattern, strict=True)
             )
         if isinstance(other, Interval):
             if other.textual or not re.fullmatch(r"\d+\**", self.pattern):
-                return True  # cannot be ruled out
+                return True  # possible, in general
             low, high = float(self.pattern.replace("*", "0")), float(self.pattern.replace("*", "9"))
             return other.overlaps(Interval(low, high))
         if isinstance(other, Period):
@@ -222,7 +222,7 @@ class Mask:
         return other.overlaps(self) if isinstance(other, OneOf | Everything) else self.covers(other.text)
 
     def _hides_a_day_of(self, period: Period) -> bool:
-        """Whether a day of a period can stand behind the stars of a date."""
+        """Return whether a date with hidden characters can be a day of a period."""
         if len(self.pattern) < len(period.first):
             return False
         day = self.pattern[: len(period.first)]
@@ -230,12 +230,12 @@ class Mask:
 
     @property
     def width(self) -> float:
-        """Number of texts that ten digits per hidden position allow, less one."""
+        """Number of texts minus one."""
         return self.size - 1
 
     @property
     def size(self) -> float:
-        """Number of texts that ten digits per hidden position allow."""
+        """Number of texts if the hidden characters are digits."""
         return float(10 ** self.pattern.count("*"))
 
     def __str__(self) -> str:
@@ -244,7 +244,7 @@ class Mask:
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of several values, in the order they were written; one with a comma stands in quotes.
+    """Set of values, in the order of the text; a value with a comma is in quotes.
 
     >>> OneOf(("Divorced", "Widowed")).covers("Widowed"), str(OneOf(("b", "a"))), str(OneOf(("Clerks, junior", "c")))
     (True, '{b, a}', '{"Clerks, junior", c}')
@@ -253,18 +253,18 @@ class OneOf:
     members: tuple[str, ...]
 
     def covers(self, raw: object) -> bool:
-        """Whether the raw value is a member."""
+        """Return whether the raw value is a member."""
         return any(Exact(member).covers(raw) for member in self.members)
 
     def overlaps(self, other: Generalised) -> bool:
-        """Whether some member lies in the other cell."""
+        """Return whether the other cell covers a member."""
         if isinstance(other, OneOf):
             return any(self.covers(member) for member in other.members)
         return any(other.covers(member) for member in self.members)
 
     @property
     def width(self) -> float:
-        """Number of members, less one."""
+        """Number of members minus one."""
         return self.size - 1
 
     @property
@@ -278,7 +278,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Period:
-    """A stretch of the calendar: ``2018-05``, ``2018-Q2``, ``2018`` (as a date), ``2010s``.
+    """Period of the calendar: ``2018-05``, ``2018-Q2``, ``2018`` (as a date), ``2010s``.
 
     >>> spring = Period("2018-Q2", "2018-04-01", "2018-06-30")
     >>> spring.covers("2018-05-03"), spring.covers(date(2021, 1, 1))
@@ -290,14 +290,14 @@ class Period:
     last: str
 
     def covers(self, raw: object) -> bool:
-        """Whether the raw date lies in the period; the period's own text does too."""
+        """Return whether the raw value is a date in the period, or the text of the period."""
         text = plain(raw)
         if text is None:
             return False
         return text == self.text or (ISO_DATE.match(text) is not None and self.first <= text[:10] <= self.last)
 
     def overlaps(self, other: Generalised) -> bool:
-        """Whether some day lies in both cells."""
+        """Return whether both cells have a day in common."""
         if isinstance(other, Period):
             return self.first <= other.last and other.first <= self.last
         if isinstance(other, Exact):
@@ -324,12 +324,12 @@ Generalised: TypeAlias = Everything | Exact | Interval | Mask | OneOf | Period
 
 
 def number(text: str) -> float | None:
-    """Return the number that a text is, or None.
+    """Parse a text as a number; None for other texts and NaN.
 
     >>> number("30"), number("x"), number("nan"), number("12_3")
     (30.0, None, None, None)
     """
-    if "_" in text:  # Python writes long numbers so, data write codes so
+    if "_" in text:  # grouped digits in Python, but a code in data
         return None
     try:
         value = float(text)
@@ -345,7 +345,7 @@ def _less(a: Bound, b: Bound) -> bool:
 
 
 def _meets(a: Interval, b: Interval) -> bool:
-    """Whether ``a`` begins before ``b`` ends."""
+    """Return whether ``a`` begins before ``b`` ends."""
     if a.low == -math.inf or b.high == math.inf:
         return True
     return _less(a.low, b.high) or (a.low == b.high and a.low_closed and b.high_closed)

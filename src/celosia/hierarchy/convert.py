@@ -1,4 +1,4 @@
-"""A hierarchy from anything that a user may write for one."""
+"""Conversion of specifications of users to hierarchies."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from celosia.hierarchy.part import Hierarchy
 from celosia.hierarchy.text import texts
 
 
-def hierarchy(given: Any) -> Hierarchy:
-    """Return a hierarchy from a part, a path to a level table, ``{use = …}``, text, rows or a frame.
+def hierarchy(given: object) -> Hierarchy:
+    """Build a hierarchy from a part, a path to a level table, ``{use = …}``, text, rows or a frame.
 
     >>> hierarchy("intervals(width=5)")
     Intervals(fallback=None, width=5.0, ...)
@@ -28,9 +28,9 @@ def hierarchy(given: Any) -> Hierarchy:
     if isinstance(given, str):
         if _is_path(given):
             return LevelTable(path=Path(given))
-        return _built(given)
+        return _build(given)
     if isinstance(given, Mapping):
-        return _built(given if "use" in given else {"use": "tree", "tree": given})
+        return _build(given if "use" in given else {"use": "tree", "tree": given})
     if hasattr(given, "rows") and callable(given.rows):  # a Polars frame
         return LevelTable(rows=tuple(tuple(texts(row)) for row in given.rows()))
     if hasattr(given, "itertuples"):  # a pandas frame
@@ -48,6 +48,6 @@ def _is_path(text: str) -> bool:
     )
 
 
-def _built(spec: str | Mapping[str, Any]) -> Hierarchy:
+def _build(spec: str | Mapping[str, Any]) -> Hierarchy:
     part: Hierarchy = catalogue.build("hierarchy", spec)
     return part

@@ -19,8 +19,8 @@ _ORDER: tuple[Unit, ...] = ("day", "month", "quarter", "year", "decade")
 class Dates(Hierarchy):
     """Calendar units, coarser on each level, ``*`` on top.
 
-    ISO dates and timestamps are understood; other notations are named in ``formats`` (as in ``strftime``). What is
-    no date in any of them needs ``fallback``.
+    Values are ISO dates and timestamps, or have one of the ``formats`` (as in ``strftime``). Other values need
+    ``fallback``.
 
     >>> levels = Dates(formats=["%d/%m/%Y"]).levels(["26/02/2018", "08/05/2018", "31/03/2019"])
     >>> levels.labels(1), levels.labels(2)

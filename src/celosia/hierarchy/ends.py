@@ -1,8 +1,8 @@
-"""Names for the ends of groups that are found in data: by rule, so that no label gives a rare value away.
+"""Ends of groups that are computed from data, rounded so that no label discloses a rare value.
 
-A range whose ends are the extreme values of a group publishes two values that perhaps one person holds. Here an end
-is the roundest number, or the shortest beginning of a word, that parts a group from its neighbour. A raw value is
-named only when at least :data:`SHARED` records hold it.
+A range with the extreme values of a group as ends would publish two values that perhaps one person has. Here an end is
+the roundest number, or the shortest prefix, that separates a group from its neighbour. A raw value is in a label only
+if at least :data:`SHARED` records have it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 SHARED = 5
-"""So many records must hold a value that a label names."""
+"""Smallest number of records with a value that is in a label."""
 LETTERS = 3
-"""So many letters, beyond those that all values share, may name where a group of words begins."""
+"""Largest number of letters of an end of a group of words, after the common prefix of all values."""
 AFTER = "…"
-"""Sorts after the letters: ``S…`` is the end of all that begins with S."""
+"""Sorts after all letters: ``S…`` is the end of all words that begin with S."""
 _DIGITS = 12
 
 
@@ -38,7 +38,7 @@ def tidy(value: float) -> float:
 
 
 def round_cuts(before: Floats, after: Floats) -> Floats:
-    """For each pair of neighbouring numbers the roundest one above the first and not above the second.
+    """Return for each pair of neighbouring numbers the roundest one above the first and not above the second.
 
     >>> round_cuts(np.array([17.0, 1023.17, 3.0]), np.array([35.0, 1023.22, 4.0])).tolist()
     [20.0, 1023.2, 4.0]
@@ -61,9 +61,9 @@ def round_cuts(before: Floats, after: Floats) -> Floats:
     return np.where(np.isnan(cuts), after, cuts)
 
 
-def _multiple(rounding: Any, numbers: Floats, digit: float, exponent: int) -> Floats:
+def _multiple(rounding: np.ufunc, numbers: Floats, digit: float, exponent: int) -> Floats:
     """Return the multiple of ``digit`` times a power of ten that is nearest to each number."""
-    # dividing by a whole power of ten gives the nearest number to the decimal, multiplying by 0.1 does not
+    # division by a power of ten is exact to the nearest decimal, multiplication by 0.1 is not
     many, few = (10.0**exponent, 1.0) if exponent >= 0 else (1.0, 10.0**-exponent)
     multiples: Floats = rounding(numbers * few / (digit * many)) * (digit * many) / few
     return multiples
@@ -72,26 +72,26 @@ def _multiple(rounding: Any, numbers: Floats, digit: float, exponent: int) -> Fl
 def rounded_cuts(cuts: Floats, numbers: Floats, counts: NDArray[np.int64], *, right: bool = False) -> Floats:
     """Return each cut with the fewest digits that separate the same numbers, never a rare number itself.
 
-    With ``right`` a number that equals a cut lies below it.
+    With ``right`` a number that equals a cut is below it.
 
     >>> rounded_cuts(np.array([104382.37]), np.array([104000.0, 104511.0]), np.array([1, 1])).tolist()
     [104400.0]
     """
     order = np.argsort(numbers, kind="stable")
-    values, held = numbers[order], counts[order]
+    values, records = numbers[order], counts[order]
     places = np.searchsorted(values, cuts, side="right" if right else "left")
-    rounded = [_shorten(cut, place, values, held, right=right) for cut, place in zip(cuts, places, strict=True)]
+    rounded = [_shorten(cut, place, values, records, right=right) for cut, place in zip(cuts, places, strict=True)]
     return np.array(rounded, dtype=np.float64)
 
 
-def _shorten(cut: float, place: int, values: Floats, held: NDArray[np.int64], *, right: bool) -> float:
+def _shorten(cut: float, place: int, values: Floats, records: NDArray[np.int64], *, right: bool) -> float:
     if not 0 < place < len(values):
         return float(cut)
     low, high = values[place - 1], values[place]
     for digits in range(1, _DIGITS):
         tried = float(f"{cut:.{digits}g}")
         if (low <= tried < high) if right else (low < tried <= high):
-            rare = (low == tried and held[place - 1] < SHARED) or (high == tried and held[place] < SHARED)
+            rare = (low == tried and records[place - 1] < SHARED) or (high == tried and records[place] < SHARED)
             return _between(low, high) if rare and digits > LETTERS else tried
     return float(cut)
 
@@ -105,7 +105,7 @@ def _between(low: float, high: float) -> float:
 def outer_ends(low: float, high: float, *, logarithm: bool = False) -> tuple[float, float]:
     """Return round numbers around a range: the first not above its low end, the second above its high end.
 
-    They lie within a tenth of the range; for a ``logarithm`` of positive numbers, within a factor of two.
+    Their distance is at most a tenth of the range; for a ``logarithm`` of positive numbers, a factor of two.
 
     >>> outer_ends(17.0, 90.0), outer_ends(17.0, 1e6, logarithm=True)
     ((10.0, 95.0), (10.0, 2000000.0))
@@ -114,14 +114,14 @@ def outer_ends(low: float, high: float, *, logarithm: bool = False) -> tuple[flo
     if not logarithm:
         margin = (high - low) / 10 or max(abs(high), 1.0) / 10
         if low.is_integer() and high.is_integer():
-            margin = max(margin, 1.0)  # between 0 and 1 lies no end of whole numbers
+            margin = max(margin, 1.0)  # whole numbers have no end between 0 and 1
         before, behind = low - margin, high + margin
     first, last = (round_cuts(np.array([a]), np.array([b])) for a, b in ((before, low), (high, behind)))
     return float(first[0]), float(last[0])
 
 
 def round_ends(values: pl.Series) -> list[Any] | None:
-    """Round ends before each of sorted distinct numbers, dates or times and behind the last; none for other types."""
+    """Round ends before each of sorted distinct numbers, dates or times and after the last; None for other types."""
     import polars as pl
 
     raw = pl.Series(texts(values), dtype=pl.String)
@@ -135,9 +135,9 @@ def round_ends(values: pl.Series) -> list[Any] | None:
 
 
 def number_ends(numbers: Floats) -> list[float]:
-    """Round ends around sorted distinct numbers: the one before each of them, and the one behind the last.
+    """Round ends around sorted distinct numbers: one before each of them, and one after the last.
 
-    The range from the end before one number to the end behind another holds exactly the numbers between them.
+    The range from the end before one number to the end after another contains exactly the numbers between them.
 
     >>> number_ends(np.array([17.0, 43.0, 90.0, np.inf]))
     [10.0, 40.0, 50.0, 95.0, inf]
@@ -183,8 +183,7 @@ def _round_day(text: str, size: int) -> str:
 
 
 def coarse_breaks(breaks: Floats) -> Floats:
-    """Each of increasing breaks as the roundest number within a tenth of the distance to its neighbours, outer ones
-    outwards.
+    """Round increasing breaks by at most a tenth of the distance to their neighbours, the outer ones outwards.
 
     >>> coarse_breaks(np.array([1023.17, 1710.4, 9811.05])).tolist()
     [1000.0, 1700.0, 10000.0]
@@ -197,7 +196,7 @@ def coarse_breaks(breaks: Floats) -> Floats:
 
 
 def word_cuts(words: Sequence[str], shared: NDArray[np.bool_]) -> list[str | None]:
-    """Return where groups of sorted words may begin: the text that separates a word from the one before it, or None.
+    """Return the possible beginnings of groups of sorted words: a text between each word and its predecessor, or None.
 
     >>> word_cuts(["Anna", "Anselm", "Berta", "Bo", "Bob"], np.array([False] * 5))
     ['A', 'Ans', 'B', 'Be…', None]
@@ -222,7 +221,7 @@ def last_end(word: str, shared: bool) -> str | None:
 
 
 def word_ends(words: Sequence[str], shared: NDArray[np.bool_]) -> list[str | None]:
-    """Return where groups of sorted words may begin, and the end of the last one."""
+    """Return the possible beginnings of groups of sorted words, and the end of the last group."""
     return [*word_cuts(words, shared), last_end(words[-1], bool(shared[-1]))] if words else [None]
 
 
@@ -233,5 +232,5 @@ def _common_prefix(word: str, other: str) -> int:
 
 
 def _prefix(word: str, size: int) -> str | None:
-    """Return the beginning of a word, or None where that is the whole word."""
+    """Return a proper prefix of a text without blanks at its ends, or None."""
     return word[:size] if size < len(word) and word[:size].strip() == word[:size] else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,10 @@ class Intervals(Hierarchy):
     .. math:: x \mapsto [o + i w,\; o + (i + 1) w), \qquad i = \lfloor (x - o) / w \rfloor
 
     Give one of ``width`` (equal width ``w`` from ``origin`` ``o``), ``bins`` (equal width between the extreme
-    values), ``quantiles`` (about equal frequency, type-7 quantiles) or ``breaks``. Ends that are found in the data are
-    rounded as far as the same values stay together, so that no label tells an extreme value. ``bottom`` and ``top``
-    collect what lies outside in ``<bottom`` and ``≥top``. With ``right=True`` the right end belongs to a range. Values
-    that are no numbers need ``fallback``.
+    values), ``quantiles`` (about equal frequency, type-7 quantiles) or ``breaks``. Ends that are computed from the data
+    are rounded as far as the groups stay the same, so that no label discloses an extreme value. ``bottom`` and ``top``
+    collect the values outside in ``<bottom`` and ``≥top``. With ``right=True`` the right end belongs to a range. Values
+    that are not numbers need ``fallback``.
 
     >>> Intervals(width=5, count=2).levels([30, 34, 38]).labels(1)
     ['[30-35)', '[30-35)', '[35-40)']
@@ -64,8 +64,8 @@ class Intervals(Hierarchy):
     def _check(self) -> Intervals:
         given = [name for name in ("width", "bins", "quantiles", "breaks") if getattr(self, name)]
         if len(given) != 1:
-            said = ", ".join(given) or "none"
-            raise ValueError(f"intervals: give one of width, bins, quantiles or breaks, got {said}.")
+            names = ", ".join(given) or "none"
+            raise ValueError(f"intervals: give one of width, bins, quantiles or breaks, got {names}.")
         if list(self.breaks) != sorted(set(self.breaks)):
             raise ValueError("intervals: breaks must increase.")
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
@@ -73,11 +73,11 @@ class Intervals(Hierarchy):
         return self
 
     def from_data(self) -> bool:
-        """Numbers of ranges need the data, widths and breaks do not."""
+        """Return whether the number of ranges is given instead of their width or breaks."""
         return bool(self.bins or self.quantiles)
 
-    def freeze(self, values: Iterable[Any], counts: Sequence[int]) -> Hierarchy:
-        """Return the hierarchy with the breaks that these data give."""
+    def freeze(self, values: Iterable[object], counts: Sequence[int]) -> Hierarchy:
+        """Return the hierarchy with the breaks for these data."""
         import polars as pl
 
         numbers = pl.DataFrame({"x": texts(values), "count": counts}, schema={"x": pl.String, "count": pl.Int64})
@@ -113,7 +113,7 @@ class Intervals(Hierarchy):
         width = self.width or 1.0
         q = (x - self._start()) / width
         near = np.rint(q)
-        # 0.3 / 0.1 is 2.9999999999999996: a quotient this near to a whole number is one
+        # 0.3 / 0.1 is 2.9999999999999996: quotients near a whole number are rounded
         q = np.where(np.abs(q - near) <= 1e-9 * np.maximum(1.0, np.abs(q)), near, q)
         cells: Cells = (np.ceil(q) - 1 if self.right else np.floor(q)).astype(np.int64)
         if self.bottom is not None:
@@ -178,7 +178,7 @@ class Intervals(Hierarchy):
         return f"{plain(first)}-{plain(last)}" if self.style == "range" else f"[{plain(first)}, {plain(last)}]"
 
 
-# far outside any real cell, and multiples of no small factor matter: only their identity per level does
+# numbers of the outermost ranges, far outside all others on every level
 _BELOW = -(2**62)
 _ABOVE = 2**62
 
@@ -192,7 +192,7 @@ def _break_ends(breaks: Floats, merged: int) -> _Ends:
 
 
 def weighted_quantiles(x: Floats, counts: NDArray[np.int64], p: Floats) -> Floats:
-    """Type-7 quantiles of values that occur several times, without writing them out.
+    """Type-7 quantiles of values with counts.
 
     >>> weighted_quantiles(np.array([1.0, 2.0, 4.0]), np.array([1, 1, 2]), np.array([0.5])).tolist()
     [3.0]

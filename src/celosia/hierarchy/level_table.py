@@ -1,4 +1,4 @@
-"""Explicit level tables, from rows or from a file as ARX writes them."""
+"""Explicit level tables, from rows or from a file in the format of ARX."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 class LevelTable(Hierarchy):
     """One row per raw value: the value and its label on each level.
 
-    A file needs no header; its separator (``;`` as ARX writes, tab, ``|`` or comma) is found by itself. The
-    domain is every row. Refused when rows differ in length, when a value has two different rows or when the levels do
-    not nest.
+    A file needs no header; its separator (``;`` as in ARX, tab, ``|`` or comma) is detected. The domain is every row.
+    Refused if rows differ in length, if a value has two different rows or if the levels do not nest.
 
     >>> table = LevelTable(rows=[["Writer", "Artist", "*"], ["Dancer", "Artist", "*"], ["Lawyer", "Legal", "*"]])
     >>> table.levels(["Dancer", "Lawyer"]).labels(1)
@@ -72,7 +71,7 @@ def _from_file(path: Path, _changed: int, separator: str | None, encoding: str) 
     lines = text.splitlines()
     try:
         rows = tuple(tuple(row) for row in csv.reader(lines, delimiter=separator or detect_separator(lines)) if row)
-    except csv.Error as error:  # a field of more than 131 072 characters; the message holds no cell
+    except csv.Error as error:  # a field of more than 131 072 characters; the message has no cell
         raise DataError(f"levels: {path.name} is no table of levels: {error}.") from None
     if not rows:
         raise DataError(f"levels: {path.name} is empty.")
@@ -96,7 +95,7 @@ def _from_rows(rows: tuple[tuple[str, ...], ...], source: str = "the rows") -> L
 
 
 def detect_separator(lines: list[str]) -> str:
-    """Return the separator that splits the first lines into the same number of fields, more than one.
+    """Return the separator that splits the first lines into equal numbers of fields, more than one.
 
     >>> detect_separator(["1;0-4;*", "2;0-4;*"]), detect_separator(["a,b", "c,d"]), detect_separator(["a;x,y", "b;x"])
     (';', ',', ';')

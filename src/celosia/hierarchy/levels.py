@@ -1,11 +1,11 @@
-"""The level table of one column: every raw value with its label on each level."""
+"""Level table of a column: every raw value with its label on each level."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 Codes = NDArray[np.int32]
 MOST_LEVELS = 250
-"""Above the values; searches compare every level with every other."""
+"""Largest number of levels above the values, because searches compare all pairs of levels."""
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One level: its distinct labels, the code of each value's label, and the domain rows under each label."""
+    """Level: its distinct labels, the code of each value's label, and the number of domain rows under each label."""
 
     labels: list[str | None]
     codes: Codes
@@ -35,9 +35,9 @@ class Level:
 class Levels:
     """Labels of distinct raw values on the levels 0 (raw) to ``height`` (coarsest).
 
-    The *domain* is every row of the hierarchy, also those for values that do not occur in the data; the share of a
-    label is the share of the domain's rows under it, as ARX counts. A missing value stays missing below
-    the top and joins the top when that is a single label.
+    The *domain* is every row of the hierarchy, including values that do not occur in the data; the share of a label is
+    the share of the domain's rows under it, as in ARX. A missing value stays missing below the top, and has the label
+    of the top if there is only one.
 
     >>> levels = Levels.of(["Writer", "Dancer", "Lawyer"], [["Artist", "Artist", "Legal"], ["*", "*", "*"]])
     >>> levels.height, levels.labels(1), levels.codes(1).tolist(), levels.shares(1).round(3).tolist()
@@ -58,7 +58,8 @@ class Levels:
 
         raw = pl.Series("raw", values, dtype=pl.String)
         table = []
-        for column in [raw, *(pl.Series("label", list_or_series(c), dtype=pl.String) for c in labels)]:
+        lists = (column if isinstance(column, pl.Series) else list(column) for column in labels)
+        for column in [raw, *(pl.Series("label", each, dtype=pl.String) for each in lists)]:
             names = column.unique(maintain_order=True)
             codes = _encode(column, names)
             table.append(Level(names.to_list(), codes, np.bincount(codes, minlength=len(names)).astype(np.int64)))
@@ -68,9 +69,8 @@ class Levels:
         return built
 
     @classmethod
-    def flat(cls, values: Iterable[Any]) -> Levels:
-        """Return the levels of a column without a hierarchy: its values, and ``*``. A missing value is not in the
-        domain.
+    def flat(cls, values: Iterable[object]) -> Levels:
+        """Return the levels of a column without a hierarchy: its values, and ``*``; the domain has no missing value.
 
         >>> levels = Levels.flat(["a", "b", None])
         >>> levels.labels(1), levels.shares(0).tolist(), levels.domain
@@ -113,27 +113,27 @@ class Levels:
 
     @cached_property
     def parents(self) -> tuple[Codes, ...]:
-        """For each level below the top: the code one level up of every code."""
+        """For each level below the top, the code of the parent of every code."""
         return tuple(
             _parent(low.codes, high.codes, len(low.labels))
             for low, high in zip(self.table, self.table[1:], strict=False)
         )
 
     def check_nesting(self) -> None:
-        """Refuse levels where two values share a label and part again higher up."""
+        """Raise if two values have the same label on a level but different ones on the next."""
         for level, parent in enumerate(self.parents):
             low, high = self.table[level], self.table[level + 1]
-            torn = np.unique(low.codes[parent[low.codes] != high.codes])
-            if len(torn):
+            split = np.unique(low.codes[parent[low.codes] != high.codes])
+            if len(split):
                 raise SchemaError(
-                    f"hierarchy: level {level + 1} does not nest level {level}: values that share one of {len(torn)} "
+                    f"hierarchy: level {level + 1} does not nest level {level}: values that share one of {len(split)} "
                     f"label(s) of level {level} have different labels on level {level + 1}. Give each label one parent."
                 )
 
     def at(self, levels: Sequence[int] | NDArray[np.int_]) -> list[str | None]:
-        """Label of each value on its own level, so that subtrees stand at different heights.
+        """Label of each value on a level of its own, for subtrees on different levels.
 
-        Values under one label must stand together, otherwise a label would hide only some of them.
+        Values under one label must have the same level, otherwise the label would generalise only some of them.
 
         >>> levels = Levels.of(["a", "b", "c"], [["ab", "ab", "c"], ["*", "*", "*"]])
         >>> levels.at([1, 1, 0])
@@ -155,7 +155,7 @@ class Levels:
         return list(out)
 
     def cut(self, nodes: Iterable[str], rest: int = 0) -> list[str | None]:
-        """Label of each value when the given nodes stand for all values under them; the rest at one level.
+        """Label of each value: the given node above it, or its label on the level ``rest``.
 
         >>> levels = Levels.of(["13053", "13068", "14853"],
         ...                    [["1305*", "1306*", "1485*"], ["130**", "130**", "148**"], ["*", "*", "*"]])
@@ -174,11 +174,11 @@ class Levels:
         return self.at(wanted)
 
     def level_of(self, label: str | None) -> int:
-        """Return the lowest level that has this label, or -1."""
+        """Return the lowest level with this label, or -1."""
         return self._places.get(label, (-1, 0))[0]
 
     def share_of(self, label: str | None) -> float:
-        """Share of the domain under a label of any level; a cell that no level has is parsed and matched.
+        """Share of the domain under a label of any level; another cell is parsed and matched.
 
         >>> levels = Levels.of(["1", "2", "3", "4"], [["1-2", "1-2", "3-4", "3-4"], ["*", "*", "*", "*"]])
         >>> levels.share_of("1-2"), levels.share_of("[2-4]"), levels.share_of("*"), levels.share_of("2")
@@ -197,7 +197,7 @@ class Levels:
             return 1.0
         if isinstance(cell, OneOf) and all(member in self._places for member in cell.members):
             places = [self._places[member] for member in set(cell.members)]
-            if len({level for level, _ in places}) == 1:  # labels of one level share no row
+            if len({level for level, _ in places}) == 1:  # labels of one level are disjoint
                 return float(sum(rows for _, rows in places) / size)
         if isinstance(cell, Interval) and not cell.textual:
             x, low, high = self._numbers, float(cell.low), float(cell.high)
@@ -207,7 +207,7 @@ class Levels:
         return sum(raw is not None and cell.covers(raw) for raw in self.domain) / size
 
     def heights_of(self, labels: Sequence[str | None]) -> NDArray[np.int64]:
-        """Return the lowest level of each label; for a cell that is on no level, the lowest level as wide as it."""
+        """Return the lowest level of each label; for a cell on no level, the lowest level with labels as wide."""
         return np.array([self._height(label) for label in labels], dtype=np.int64)
 
     def _height(self, label: str | None) -> int:
@@ -279,11 +279,6 @@ class Levels:
     @cached_property
     def _numbers(self) -> NDArray[np.float64]:
         return np.array([np.nan if raw is None or (x := number(raw)) is None else x for raw in self.domain])
-
-
-def list_or_series(column: Iterable[Any]) -> Any:
-    """Return a Polars Series as it is, anything else as a list."""
-    return column if hasattr(column, "to_list") else list(column)
 
 
 def _encode(column: pl.Series, names: pl.Series, missing: int = 0) -> Codes:

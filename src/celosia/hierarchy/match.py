@@ -1,4 +1,4 @@
-"""Raw values that a generalised cell can stand for, by the column's hierarchy or by the text of the cell."""
+"""Matching of generalised cells and raw values, by the column's hierarchy or by the text of the cell."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def matches(
     *,
     open_missing: bool = False,
 ) -> NDArray[np.bool_]:
-    """Return for each cell (row) and raw value (column) whether the cell can stand for the value.
+    """Return the boolean matrix of the cells (rows) that cover the raw values (columns).
 
-    Meant for few cells or few values; :func:`fitting` gives the same without the matrix.
+    For few cells or few values; :func:`matching_pairs` returns the pairs without the matrix.
 
     >>> matches(["130**", "1485*", "*"], ["13053", "14853"]).tolist()
     [[True, False], [False, True], [True, True]]
@@ -47,10 +47,10 @@ def matching_pairs(
     *,
     open_missing: bool = False,
 ) -> tuple[Places, Places]:
-    """Return the positions of each cell and of each raw value that it can stand for, as aligned arrays in order.
+    """Return all pairs of a cell and a raw value that it covers, as aligned arrays of positions in order.
 
-    A missing cell stands for a missing value only, or for anything with ``open_missing``. A set stands for what its
-    members stand for, which may be labels of the hierarchy. The values are sorted once and looked up by each cell.
+    A missing cell covers missing values only, or any value with ``open_missing``. A set covers the values of its
+    members, which may be labels of the hierarchy. The values are sorted once and looked up by each cell.
 
     >>> [places.tolist() for places in matching_pairs(["130**", "1485*", "*"], ["13053", "14853"])]
     [[0, 1, 2, 2], [0, 1, 0, 1]]
@@ -75,7 +75,7 @@ def matching_pairs(
 
 
 def compatible(fact: str, cell: str | None, hierarchy: Hierarchy | None = None) -> bool:
-    """Return whether a known fact, raw or generalised, and a cell can be about the same raw value.
+    """Return whether a known value, raw or generalised, and a cell can be the same raw value.
 
     >>> compatible("970**", "97***"), compatible("35", "30-40"), compatible("<30", "30-40")
     (True, True, False)
@@ -89,7 +89,7 @@ def compatible(fact: str, cell: str | None, hierarchy: Hierarchy | None = None) 
     levels = hierarchy.levels([])
     read = parse(fact)
     named = read.members if isinstance(read, OneOf) else (fact,)
-    lacking = [name for name in named if levels.level_of(name) < 0]  # may be values that fall back to a label
+    lacking = [name for name in named if levels.level_of(name) < 0]  # values with the label ``fallback``, perhaps
     mine, theirs = matches([fact, cell], [*levels.domain, *lacking], hierarchy)
     return bool((mine & theirs).any())
 

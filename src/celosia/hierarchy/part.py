@@ -1,4 +1,4 @@
-"""The base class of hierarchies: parts that give every raw value of a column a label on each level."""
+"""Base class of hierarchies: parts that map every raw value of a column to a label on each level."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Hierarchy(catalogue.Part, home="celosia.hierarchy"):
         default=None, description="label of values that the hierarchy does not cover; without it they are refused"
     )
 
-    def levels(self, values: Iterable[Any], counts: Sequence[int] | None = None, column: str | None = None) -> Levels:
-        """Return the level table of the distinct raw values; ``counts`` are their frequencies, for builders that use
-        them.
-        """
+    def levels(
+        self, values: Iterable[object], counts: Sequence[int] | None = None, column: str | None = None
+    ) -> Levels:
+        """Return the level table of distinct raw values; some hierarchies depend on their frequencies ``counts``."""
         import polars as pl
 
         wanted = pl.Series("raw", texts(values), dtype=pl.String)
@@ -42,15 +42,15 @@ class Hierarchy(catalogue.Part, home="celosia.hierarchy"):
         return domain.restrict(wanted.to_list(), self.fallback, column)
 
     def from_data(self) -> bool:
-        """Return whether the levels depend on the given values and their frequencies."""
+        """Return whether the levels depend on the values and their frequencies."""
         return False
 
     def is_public(self) -> bool:
         """Return whether the number of levels and all labels are known without the data."""
         return not self.from_data()
 
-    def freeze(self, values: Iterable[Any], counts: Sequence[int]) -> Hierarchy:
-        """Return a hierarchy with the levels that these data give, so that every later step sees the same ones."""
+    def freeze(self, values: Iterable[object], counts: Sequence[int]) -> Hierarchy:
+        """Return a hierarchy with the levels for these data, so that all later steps use the same levels."""
         if not self.from_data():
             return self
         built = self.levels(values, counts)
@@ -63,5 +63,5 @@ class Hierarchy(catalogue.Part, home="celosia.hierarchy"):
         return table
 
     def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:
-        """Return the level table of everything the hierarchy covers, at least of the given values that it can cover."""
+        """Return the level table of all values that the hierarchy covers, including those of ``values``."""
         raise NotImplementedError

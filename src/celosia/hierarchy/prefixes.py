@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Prefixes(Hierarchy):
     """Characters hidden by stars, more on each level, ``*`` on top.
 
-    Without ``masked`` each level hides ``step`` characters more, up to the longest value. Lengths are kept, so only
-    values of one length meet below the top. ``side="left"`` hides the beginning.
+    Without ``masked`` each level hides ``step`` characters more, up to the longest value. Lengths are kept, so that
+    only values of equal length are merged below the top. ``side="left"`` hides the beginning.
 
     >>> levels = Prefixes().levels(["13053", "13068", "14853"])
     >>> levels.height, levels.labels(2), levels.labels(5)
@@ -39,7 +39,7 @@ class Prefixes(Hierarchy):
         return self
 
     def is_public(self) -> bool:
-        """Without ``masked`` the longest value decides how many levels there are."""
+        """Return whether ``masked`` is set; otherwise the number of levels depends on the longest value."""
         return bool(self.masked)
 
     def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:  # noqa: ARG002
@@ -54,8 +54,8 @@ class Prefixes(Hierarchy):
         import polars as pl
 
         length = value.str.len_chars().cast(pl.Int64)
-        gone = pl.min_horizontal(length, pl.lit(hidden))
-        stars = pl.lit("*" * hidden).str.slice(0, gone)
+        size = pl.min_horizontal(length, pl.lit(hidden))
+        stars = pl.lit("*" * hidden).str.slice(0, size)
         if self.side == "right":
-            return value.str.slice(0, length - gone) + stars
-        return stars + value.str.slice(gone)
+            return value.str.slice(0, length - size) + stars
+        return stars + value.str.slice(size)

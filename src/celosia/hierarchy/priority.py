@@ -42,7 +42,7 @@ class Priority(Hierarchy):
         return keep
 
     def from_data(self) -> bool:
-        """Return True: the groups follow the frequencies."""
+        """Return True, because the groups depend on the frequencies."""
         return True
 
     def _domain_levels(self, values: pl.Series, counts: pl.Series) -> Levels:
@@ -53,7 +53,7 @@ class Priority(Hierarchy):
         rank[np.lexsort((np.array(texts, dtype=str), -counts.to_numpy(), named))] = np.arange(len(texts))
         raw = np.array(texts, dtype=object)
         levels = range(1, self.count + 1)
-        # whole numbers: 77 * (3 / 11) is more than 21
+        # integer division, because 77 * (3 / 11) is more than 21
         kept = (
             [len(texts) * (self.count + 1 - j) // (self.count + 1) for j in levels] if self.keep is None else self.keep
         )

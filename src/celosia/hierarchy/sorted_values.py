@@ -1,4 +1,4 @@
-"""Raw values in sorted order, so that a generalised cell finds those that it covers by binary search."""
+"""Index of raw values, to find those that a generalised cell covers by binary search."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T", str, float)
 
 
 class Values:
-    """Positions of raw values by text, number, day and masked part.
+    """Index of raw values by text, number, day and unmasked part.
 
     >>> values = Values(["2020-05-03", "30", None, "2020-06-01", "30.0"])
     >>> values.under(Exact("30.00")).tolist(), values.under(Period("2020-05", "2020-05-01", "2020-05-31")).tolist()
@@ -37,7 +37,7 @@ class Values:
         return self._texts.between(text, text)
 
     def under(self, cell: Generalised) -> Places:
-        """Return the positions of the values that a cell covers; twice where it covers one in two ways."""
+        """Return the positions of the values that a cell covers, in any order and with repetitions."""
         if isinstance(cell, Everything):
             return self.everything
         if isinstance(cell, Exact):
@@ -60,16 +60,16 @@ class Values:
         low, high = cell.low, cell.high
         if isinstance(low, str) and isinstance(high, str):
             return (self._by_day if cell.of_days else self._texts).between(low, high, cell.low_closed, cell.high_closed)
-        if isinstance(low, str) or isinstance(high, str):  # open at one side: no cell is written so
-            held = [at for at, raw in enumerate(self._raws) if raw is not None and cell.covers(raw)]
-            return np.array(held, dtype=np.int64)
-        # an end at infinity is none: infinite values lie within
+        if isinstance(low, str) or isinstance(high, str):  # one end is infinite, which no notation of texts has
+            covered = [at for at, raw in enumerate(self._raws) if raw is not None and cell.covers(raw)]
+            return np.array(covered, dtype=np.int64)
+        # an infinite end is closed, so that infinite values are inside
         return self._numbers.between(
             low, high, cell.low_closed or low == -math.inf, cell.high_closed or high == math.inf
         )
 
     def _under_mask(self, mask: Mask) -> Places:
-        """Return the texts of the length of a mask that agree with the characters before or after its stars."""
+        """Return the texts with the length of a mask and the characters before or after its stars."""
         pattern, size = mask.pattern, len(mask.pattern)
         first, last = (0, pattern.index("*")) if pattern[-1] == "*" else (pattern.rindex("*") + 1, size)
         if (size, first, last) not in self._masked:
@@ -86,19 +86,19 @@ class Values:
 
     @cached_property
     def _numbers(self) -> _Sorted[float]:
-        read = ((number(raw), at) for at, raw in enumerate(self._raws) if raw is not None)
-        return _Sorted((value, at) for value, at in read if value is not None)
+        parsed = ((number(raw), at) for at, raw in enumerate(self._raws) if raw is not None)
+        return _Sorted((value, at) for value, at in parsed if value is not None)
 
     @cached_property
     def _days(self) -> _Sorted[str]:
-        """Days and times of a day, by their day."""
+        """Index of dates and times by their day."""
         return _Sorted((raw[:10], at) for at, raw in enumerate(self._raws) if raw is not None and ISO_DATE.match(raw))
 
     @cached_property
     def _by_day(self) -> _Sorted[str]:
-        """All texts, times as their day."""
-        named = ((raw, at) for at, raw in enumerate(self._raws) if raw is not None)
-        return _Sorted((raw[:10] if ISO_DATE.match(raw) else raw, at) for raw, at in named)
+        """Index of all texts, times as their day."""
+        texts = ((raw, at) for at, raw in enumerate(self._raws) if raw is not None)
+        return _Sorted((raw[:10] if ISO_DATE.match(raw) else raw, at) for raw, at in texts)
 
 
 class _Sorted(Generic[T]):

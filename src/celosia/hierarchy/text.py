@@ -1,7 +1,7 @@
-"""The one text form of raw values: whole numbers without ``.0``, dates as ISO, truth values in lower case.
+"""Canonical text of raw values: whole numbers without ``.0``, dates as ISO, booleans in lower case.
 
-Hierarchies, generalised cells and files speak text. Every place that turns a raw value into text does it here,
-so that 30, 30.0 and "30" name the same row of a hierarchy.
+Hierarchies, generalised cells and files use text. Raw values are converted to text only here, so that 30, 30.0 and "30"
+are the same row of a hierarchy.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import math
 import re
 from collections.abc import Iterable
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
 
 _IN_QUOTES = r"^\s|\s$|^$|,|^\""
-"""What a member of a set cannot have and be told from its neighbours: blanks at its ends, nothing, a comma."""
+"""Members of a set that need quotes: with blanks at an end, a comma or a quotation mark at the beginning, or empty."""
 
 
 def plain(value: object) -> str | None:
@@ -41,7 +41,7 @@ def plain(value: object) -> str | None:
         return value.date().isoformat() if midnight else value.isoformat(sep="T", timespec=fine)
     if isinstance(value, date):
         return value.isoformat()
-    if hasattr(value, "item"):  # a numpy scalar; a short float is the shortest decimal that names it
+    if hasattr(value, "item"):  # a numpy scalar; a short float by its shortest decimal
         return plain(float(str(value))) if type(value).__name__ in ("float32", "float16") else plain(value.item())
     return str(value)
 
@@ -54,8 +54,8 @@ def _decimal(value: float) -> str:
     return str(pl.Series([value]).cast(pl.String)[0])
 
 
-def texts(values: Iterable[Any]) -> list[str | None]:
-    """Text of many raw values: a Polars Series at once, anything else one by one.
+def texts(values: Iterable[object]) -> list[str | None]:
+    """Text of each of several raw values.
 
     >>> texts([30, None, 2.5])
     ['30', None, '2.5']
@@ -68,7 +68,7 @@ def texts(values: Iterable[Any]) -> list[str | None]:
 
 
 def member(text: str) -> str:
-    """Text of a value inside a set; in quotes where it would be read as several values, or as another one.
+    """Text of a value in a set; in quotes if it would be parsed as several values, or as another one.
 
     >>> member("Clerks"), member("Managers, senior"), member(" x")
     ('Clerks', '"Managers, senior"', '" x"')
@@ -77,7 +77,7 @@ def member(text: str) -> str:
 
 
 def member_expression(text: pl.Expr) -> pl.Expr:
-    """Polars expression of the same."""
+    """Polars expression for the text of a value in a set."""
     import polars as pl
 
     quoted = pl.concat_str(pl.lit('"'), text.str.replace_all('"', '""', literal=True), pl.lit('"'))
@@ -85,7 +85,7 @@ def member_expression(text: pl.Expr) -> pl.Expr:
 
 
 def text_expression(name: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:
-    """Polars expression of the text of a column of the given type.
+    """Polars expression for the text of a column of the given type.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"x": [1.0, 2.5, float("nan"), None]})

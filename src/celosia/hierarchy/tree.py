@@ -47,7 +47,7 @@ class Tree(Hierarchy):
 
 
 def _paths(node: object, above: tuple[str, ...] = ()) -> Iterator[list[str]]:
-    """Every leaf with the names above it, leaf first."""
+    """Iterate over the leaves with the names above them, leaf first."""
     if isinstance(node, Mapping):
         for name, below in node.items():
             if isinstance(below, Mapping | list | tuple) and len(below):

@@ -1,8 +1,7 @@
 """Generalised values: ``[30-35)``, ``<30``, ``≥40``, ``30-40``, ``130**``, ``{Divorced, Widowed}``, ``*``.
 
-A cell of a protected table stands for a set of raw values. `parse` reads the text of a cell back into that
-set, so that a raw value can be matched against it (`covers`), two cells can be compared (`overlaps`) and the
-smallest cell around several is found (`cover`).
+A cell of a protected table is a set of raw values. `parse` converts the text of a cell to that set, to match raw values
+(`covers`), to compare two cells (`overlaps`) and to find the smallest cell around several (`cover`).
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ _PERIOD = re.compile(r"(\d{4})(?:-(?:Q([1-4])|(0[1-9]|1[0-2]))|(s))?")
 
 @lru_cache(maxsize=65536)
 def parse(text: str, kind: Literal["date"] | None = None) -> Generalised:
-    """Read the text of a cell as the set of raw values it stands for.
+    """Parse the text of a cell to a set of raw values.
 
-    What fits no notation is a plain value: ``<=50K`` is a category, not a range. With ``kind="date"`` four
-    digits are a year.
+    A text in no notation is a raw value: ``<=50K`` is a category, not a range. With ``kind="date"`` four digits are a
+    year.
 
     >>> [type(parse(t)).__name__ for t in ("*", "<30", "130**", "{a, b}", "5th-6th", "<=50K", "2018-05")]
     ['Everything', 'Interval', 'Mask', 'OneOf', 'Exact', 'Exact', 'Period']
@@ -67,10 +66,10 @@ def parse(text: str, kind: Literal["date"] | None = None) -> Generalised:
 
 
 def cover(cells: Iterable[Generalised | str]) -> Generalised:
-    """Find the smallest cell that holds all of the given ones.
+    """Find the smallest cell that contains all of the given ones.
 
-    Numbers and ranges give a range, masks of one length a mask, periods a textual range of days, anything
-    else the set of its members.
+    It is a range for numbers and ranges, a mask for masks of equal length, a textual range of days for periods, and the
+    set of all members otherwise.
 
     >>> str(cover(["22", "[30-35)"])), str(cover(["13053", "1306*"])), str(cover(["Divorced", "Widowed"]))
     ('[22-35)', '130**', '{Divorced, Widowed}')
@@ -142,7 +141,7 @@ def _period(text: str, plain_year: bool) -> Period | None:
     if match is None:
         return None
     year, quarter, month, decade = int(match[1]), match[2], match[3], match[4]
-    if year == 0:  # no calendar has it
+    if year == 0:  # not a year of the calendar
         return None
     if decade:
         return Period(text, f"{year:04}-01-01", f"{year + 9:04}-12-31") if year % 10 == 0 else None

@@ -1,6 +1,6 @@
-"""Domains and histograms: arrays that know no schema, no engine and no table.
+"""Domains and histograms: arrays that do not depend on schemas, engines or tables.
 
-A :class:`Domain` holds the distinct values of a column, :class:`Encoded` a column as codes of one, and a
+A :class:`Domain` is the distinct values of a column, :class:`Encoded` a column as codes of a domain, and a
 :class:`Histogram` the combinations of some columns with their rows, persons and weights.
 """
 

@@ -1,4 +1,4 @@
-"""Combinations of codes as single numbers: grouping and ranking are array operations."""
+"""Combinations of codes, packed into single numbers to group and sort them by array operations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEYS = 2**62
 
 
 def pack(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> NDArray[np.int64]:
-    """One number per row whose order is that of the rows, the first column deciding first.
+    """Pack the codes of each row into a number; numbers have the lexicographic order of the rows.
 
     >>> pack([np.array([0, 1, 0]), np.array([5, 0, 2])]).tolist()
     [5, 6, 2]
@@ -33,11 +33,11 @@ def pack(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> NDArray[np
 
 
 _FEW = 1 << 22
-"""Below so many possible combinations they are found in an array of all of them, without a sort."""
+"""Largest number of possible combinations that are looked up in an array of all, without a sort."""
 
 
 def group(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The combinations of some columns in their order: where each is first seen, and the combination of each row.
+    """Group rows by some columns: the first row of each combination, in order, and the combination of each row.
 
     >>> first, place = group([np.array([7, 7, 3, 7]), np.array([0, 2, 2, 0])])
     >>> first.tolist(), place.tolist()
@@ -60,7 +60,7 @@ def group(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> tuple[NDA
 
 
 def sort_order(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> NDArray[np.int64] | slice:
-    """What brings the rows of some columns into order, the first column deciding first; rows in order stay as they are.
+    """Return the positions that sort rows lexicographically by some columns, or a full slice if they are sorted.
 
     >>> sort_order([np.array([1, 0, 1]), np.array([0, 5, 0])]).tolist()
     [1, 0, 2]
@@ -72,7 +72,7 @@ def sort_order(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> NDAr
 
 
 def number(columns: Sequence[NDArray[np.int32] | NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Number the combinations of some columns from 0, in their order, leaving no number out.
+    """Assign consecutive numbers from 0 to the combinations of some columns, in their order.
 
     >>> number([np.array([7, 7, 3]), np.array([0, 2, 2])]).tolist()
     [1, 2, 0]

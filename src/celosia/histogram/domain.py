@@ -1,6 +1,6 @@
 """Dictionary encoding: the distinct values of a column, and columns as codes of them.
 
-Codes follow the order of the values, or a declared order. A missing value is a value like any other, the last.
+Codes follow the order of the values, or a declared order. A missing value is a value like any other, and the last.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Domain:
 
     @property
     def missing_code(self) -> int:
-        """Code of a missing value; -1 where none is missing."""
+        """Code of a missing value; -1 if none is missing."""
         return len(self.values) - 1 if self.has_missing else -1
 
     @cached_property
@@ -48,7 +48,7 @@ class Domain:
         return self.values[:-1] if self.has_missing else self.values
 
     def encode(self, cells: pl.Series) -> NDArray[np.int32]:
-        """Return the code of each cell, -1 for a value that is not in the domain."""
+        """Encode cells, -1 for a value that is not in the domain."""
         import polars as pl
 
         codes = pl.DataFrame({"value": self.values, "code": np.arange(len(self.values), dtype=np.int32)})
@@ -56,11 +56,11 @@ class Domain:
         return own["code"].fill_null(-1).to_numpy()
 
     def recode(self, other: Domain) -> NDArray[np.int32]:
-        """Return for each code here the code of the same value in another domain, -1 for none."""
+        """Return the code of each value in another domain, -1 for values that it lacks."""
         return other.encode(self.values)
 
     def equals(self, other: Domain) -> bool:
-        """Whether both have the same values in the same order."""
+        """Return whether both have the same values in the same order."""
         return self is other or (self.values.dtype == other.values.dtype and self.values.equals(other.values))
 
 
@@ -82,7 +82,7 @@ class Encoded:
 
     @property
     def values(self) -> pl.Series:
-        """The values that the codes stand for, a missing one last."""
+        """Values of the codes, a missing one last."""
         return self.domain.values
 
     @property
@@ -92,7 +92,7 @@ class Encoded:
 
     @cached_property
     def masked(self) -> NDArray[np.int32]:
-        """The codes with -1 where the value is missing."""
+        """Codes with -1 where the value is missing."""
         if not self.domain.has_missing:
             return self.codes
         return np.where(self.codes == self.domain.missing_code, np.int32(-1), self.codes)
@@ -106,20 +106,20 @@ class Encoded:
         return self.codes if domain.equals(self.domain) else self.domain.recode(domain)[self.codes]
 
     def reorder(self, order: Sequence[str]) -> Encoded:
-        """Return the same column with its values in a declared order (an empty one: their own)."""
+        """Encode by a domain in a declared order; an empty one is the order of the values."""
         other = encode(self.values, order)
         return self if other.domain.equals(self.domain) else Encoded(other.codes[self.codes], other.domain)
 
     def cells(self) -> pl.Series:
-        """Return the column itself."""
+        """Decode the column."""
         return self.values.gather(self.codes.astype(np.uint32))
 
 
 def encode(series: pl.Series, order: Sequence[str] = ()) -> Encoded:
-    """Encode a column. Values of a declared ``order`` come first, in that order; a missing one is last."""
+    """Encode a column. Values in a declared ``order`` are first, in that order; a missing one is last."""
     import polars as pl
 
-    if series.dtype == pl.String:  # text is hashed once per row and compared once per distinct value
+    if series.dtype == pl.String:  # one hash per row, comparisons of distinct values only
         hashed = series.cast(pl.Categorical)
         distinct = hashed.unique()
         values, codes, seen = distinct.cast(pl.String), hashed.to_physical(), distinct.to_physical()
@@ -140,7 +140,7 @@ def encode(series: pl.Series, order: Sequence[str] = ()) -> Encoded:
 
 
 def _order_positions(values: pl.Series, order: Sequence[str]) -> pl.Series:
-    """The positions of the values in the declared order; others follow in their own, a missing one is last."""
+    """Return the positions that sort values by a declared order; other values follow, a missing one is last."""
     import polars as pl
 
     ranked = pl.Series(order).cast(values.dtype, strict=False)
@@ -150,7 +150,7 @@ def _order_positions(values: pl.Series, order: Sequence[str]) -> pl.Series:
 
 
 def _offset(series: pl.Series) -> int | None:
-    """The smallest of whole numbers that lie close together; they are codes already."""
+    """Return the smallest of whole numbers whose range is small enough to use them as codes; None otherwise."""
     if not series.dtype.is_integer() or len(series) == series.null_count():
         return None
     low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
-"""Sums of weights in whole numbers: exact, and so the same in every order of the rows and on every engine.
+"""Fixed-point sums of weights, which are exact, and so equal in every order of the rows and on every engine.
 
-A weight is ``high / 2^20 + low / 2^52``, both rounded down. Sums of up to 2^31 weights are exact as long as their total
-is below 2^42. Engines do the same arithmetic in SQL (:mod:`celosia.data.engines.person_counts`).
+A weight is ``high / 2^20 + low / 2^52``, both rounded down. Sums of up to 2^31 weights are exact if their total is
+below 2^42. Engines do the same arithmetic in SQL (:mod:`celosia.data.engines.row_codes`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Parts = NDArray[np.int64]
-    """One row per weight, or sum of weights: its high and its low part."""
+    """One row per weight or sum of weights: high and low part."""
 
 HIGH = 2.0**20
 LOW = 2.0**32
@@ -23,7 +23,7 @@ LARGEST = 2.0**42
 
 
 def split(weights: NDArray[np.float64]) -> Parts:
-    """Return the two parts of each weight; one that is missing, infinite or beyond :data:`LARGEST` counts as 0.
+    """Split each weight into its two parts; one that is missing, infinite or beyond :data:`LARGEST` counts as 0.
 
     >>> split(np.array([1.5, 0.1])).tolist()
     [[1572864, 0], [104857, 2576980377]]
@@ -34,7 +34,7 @@ def split(weights: NDArray[np.float64]) -> Parts:
 
 
 def to_floats(parts: Parts) -> NDArray[np.float64]:
-    """Return the numbers that parts stand for."""
+    """Convert parts to floats."""
     return np.asarray(parts[:, 0] / HIGH + parts[:, 1] / (HIGH * LOW), dtype=np.float64)
 
 

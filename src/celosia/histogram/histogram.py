@@ -1,8 +1,8 @@
 """Histogram: the combinations of values that occur in some columns, with their rows, persons and weights.
 
-A histogram is closed under ``project``, ``recode`` and ``filter``, also for persons. Persons whose rows all fall into
-one entry are only counted (``single``). The others are listed as pairs of an entry and a person (``pairs``), so that a
-person with several entries counts once wherever these become one.
+A histogram is closed under ``project``, ``recode`` and ``filter``, also for persons. Persons whose rows are all in one
+entry are only counted (``single``). The others are listed as pairs of an entry and a person (``pairs``), so that a
+person with several entries counts once when these are merged.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class CountAgain(Exception):
-    """The persons of a histogram do not follow from the listed ones: count the rows again."""
+    """The persons cannot be computed from those that a histogram lists: count the rows again."""
 
 
 class PersonPairs(NamedTuple):
-    """Persons who have several entries: one pair per entry of each, sorted by person and entry."""
+    """Persons with several entries: one pair per entry of each, sorted by person and entry."""
 
     entry: Ints
     person: Ints
@@ -43,7 +43,7 @@ class PersonPairs(NamedTuple):
 
     @classmethod
     def of(cls, entry: Ints, person: Ints, rows: Ints, weight: Parts | None = None) -> PersonPairs:
-        """Make pairs of equal entry and person one, sorted and with persons numbered from 0."""
+        """Merge pairs of equal entry and person, sort them and number the persons from 0."""
         entry, person = np.asarray(entry, dtype=np.int64), np.asarray(person, dtype=np.int64)
         rows = np.asarray(rows, dtype=np.int64)
         if len(person) == 0:
@@ -53,13 +53,13 @@ class PersonPairs(NamedTuple):
         person = (np.cumsum(seen) - 1)[person]
         size = int(entry.max()) + 1
         key = person * size + entry
-        if (key[1:] > key[:-1]).all():  # in order, and each comes once
+        if (key[1:] > key[:-1]).all():  # sorted and unique
             return cls(entry, person, rows, weight)
-        order = np.argsort(key, kind="stable")  # fast on keys that are nearly in order
+        order = np.argsort(key, kind="stable")  # fast on nearly sorted keys
         key = key[order]
         start = np.flatnonzero(np.diff(key, prepend=-1))
-        together = None if weight is None else np.add.reduceat(weight[order], start, axis=0)
-        return cls(key[start] % size, key[start] // size, np.add.reduceat(rows[order], start), together)
+        total = None if weight is None else np.add.reduceat(weight[order], start, axis=0)
+        return cls(key[start] % size, key[start] // size, np.add.reduceat(rows[order], start), total)
 
     @property
     def persons(self) -> int:
@@ -75,9 +75,9 @@ class PersonPairs(NamedTuple):
 def count_persons(
     entry: Ints, person: Ints, size: int, weight: Parts | None = None
 ) -> tuple[Ints, Parts | None, PersonPairs]:
-    """Count the persons of rows: those of one entry alone, the sum of their mean weights, and the pairs of the others.
+    """Count persons per entry: those with this entry only, the sum of their mean weights, and the pairs of the others.
 
-    ``entry`` and ``person`` have a number per row, entries being below ``size``.
+    ``entry`` (below ``size``) and ``person`` have one number per row.
 
     >>> single, _, pairs = count_persons(np.array([0, 0, 1, 1]), np.array([7, 7, 7, 8]), 2)
     >>> single.tolist(), pairs.entry.tolist(), pairs.rows.tolist()
@@ -102,7 +102,7 @@ def count_persons(
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """One entry per combination, in the order of the codes, the first column deciding first.
+    """One entry per combination, in the lexicographic order of the codes.
 
     >>> import polars as pl
     >>> from celosia.histogram.domain import encode
@@ -116,13 +116,13 @@ class Histogram:
     columns: Mapping[str, Encoded]
     rows: Ints
     single: Ints | None = None
-    """Persons who have this entry and no other; None where no person column is declared."""
+    """Persons who have this entry and no other; None without a person column."""
     weight: Parts | None = None
-    """Sum of weights, in parts (:mod:`celosia.histogram.fixed_point`); with persons that of the means of ``single``."""
+    """Sum of weights, in parts (:mod:`celosia.histogram.fixed_point`); of the mean weights of ``single`` if counted."""
     pairs: PersonPairs | None = None
     person_keys: frozenset[str] | None = None
-    """The columns of which listed persons have several combinations; None for all. Other columns are kept as they are:
-    a person who is not listed may have several entries that differ in them alone."""
+    """Columns of which listed persons have several combinations; None for all. Other columns must be kept as they are:
+    a person who is not listed may have several entries that differ in them only."""
 
     @classmethod
     def of_entries(
@@ -134,7 +134,7 @@ class Histogram:
         pairs: PersonPairs | None = None,
         person_keys: frozenset[str] | None = None,
     ) -> Histogram:
-        """Make a histogram of entries in any order; equal ones become one."""
+        """Build a histogram from entries in any order; equal ones are merged."""
         return cls(columns, rows, single, weight, pairs, person_keys).sort()
 
     def __len__(self) -> int:
@@ -142,7 +142,7 @@ class Histogram:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns."""
+        """Names of the columns."""
         return tuple(self.columns)
 
     def column(self, name: str) -> Encoded:
@@ -151,14 +151,14 @@ class Histogram:
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """The combinations themselves."""
+        """Combinations as a frame."""
         import polars as pl
 
         return pl.DataFrame([column.cells().alias(name) for name, column in self.columns.items()])
 
     @cached_property
     def persons(self) -> Ints:
-        """Persons of each entry; without a person column its rows."""
+        """Number of persons of each entry; without a person column, of rows."""
         if self.single is None:
             return self.rows
         if self.pairs is None or not len(self.pairs.entry):
@@ -167,7 +167,7 @@ class Histogram:
 
     @cached_property
     def weights(self) -> NDArray[np.float64] | None:
-        """Sum of the weights of each entry, a person's counted once as the mean of their rows; None without weights."""
+        """Sum of the weights of each entry, one per person as the mean of their rows; None without weights."""
         if self.weight is None:
             return None
         if self.pairs is None or self.pairs.weight is None or not len(self.pairs.entry):
@@ -176,7 +176,7 @@ class Histogram:
 
     @property
     def total(self) -> int:
-        """Persons of the table; without a person column its rows."""
+        """Number of persons of the table; without a person column, of rows."""
         if self.single is None:
             return int(self.rows.sum())
         if self.person_keys is not None and not set(self.names) <= self.person_keys:
@@ -184,7 +184,7 @@ class Histogram:
         return int(self.single.sum()) + (0 if self.pairs is None else self.pairs.persons)
 
     def project(self, names: Sequence[str]) -> Histogram:
-        """Count the combinations of some of the columns, in the order that is given."""
+        """Count the combinations of some of the columns, in the given order."""
         if tuple(names) == self.names:
             return self
         if not self.can_project(names):
@@ -192,11 +192,11 @@ class Histogram:
         return self._regroup({name: self.columns[name] for name in names})
 
     def can_project(self, names: Sequence[str]) -> bool:
-        """Whether the persons of these columns follow from the listed ones."""
+        """Return whether the persons of these columns can be computed from the listed ones."""
         return self.person_keys is None or set(self.names) - self.person_keys <= set(names)
 
     def recode(self, columns: Mapping[str, Encoded]) -> Histogram:
-        """Give each entry other values in some columns (or in new ones); entries that become equal become one."""
+        """Replace or add columns of the entries, and merge entries that become equal."""
         keys = self.person_keys
         if keys is not None and not set(columns) & set(self.names) <= keys:
             raise CountAgain
@@ -204,54 +204,54 @@ class Histogram:
         return replace(wider, columns={**self.columns, **columns}).sort()
 
     def filter(self, mask: NDArray[np.bool_]) -> Histogram:
-        """Keep some of the entries, and of the persons what they have there."""
+        """Keep some of the entries, with the rows of persons in them."""
         place = np.where(mask, np.cumsum(mask) - 1, -1)
         kept = np.flatnonzero(mask)
         return self._place({name: column.take(kept) for name, column in self.columns.items()}, place, len(kept))
 
     def merge(self, place: Ints, size: int) -> Histogram:
-        """Make entries with equal place (-1: none) one, without columns."""
+        """Merge entries with equal place (-1 drops an entry), without columns."""
         return self._place({}, place, size)
 
     def sort(self) -> Histogram:
-        """Return the entries in order, equal ones as one."""
+        """Sort the entries and merge equal ones."""
         return self._regroup(dict(self.columns))
 
     def without_persons(self) -> Histogram:
-        """Return the rows alone, without persons and weights."""
+        """Drop the persons and weights."""
         return Histogram(self.columns, self.rows)
 
     def find(self, finer: Histogram) -> Ints:
-        """Return the entry here of each entry of a histogram of the same records over more columns."""
+        """Return the entry of each entry of a histogram of the same records over more columns."""
         own = list(self.columns.values())
         theirs = [finer.columns[name].recode(column.domain) for name, column in self.columns.items()]
         if len(self) == len(finer) and all(map(np.array_equal, (column.codes for column in own), theirs)):
             return np.arange(len(self))
         if not own:
             return np.zeros(len(finer), dtype=np.int64)
-        # packed together: some of the records need not have the largest code of a column
+        # packed together, because the largest code of a column may be in one of them only
         key = pack([np.concatenate([column.codes, codes]) for column, codes in zip(own, theirs, strict=True)])
         return np.searchsorted(key[: len(self)], key[len(self) :])
 
     def matrix(self, names: Sequence[str], *, open_missing: Sequence[str] = ()) -> NDArray[np.int32]:
-        """Return entries × columns as codes; a missing value is -1 in the columns ``open_missing``."""
+        """Return the codes, entries × columns; a missing value is -1 in the columns ``open_missing``."""
         columns = [self.columns[name].masked if name in open_missing else self.columns[name].codes for name in names]
         return np.ascontiguousarray(np.column_stack(columns), dtype=np.int32)
 
     def _regroup(self, columns: dict[str, Encoded]) -> Histogram:
-        """Count again by other values of the entries."""
+        """Replace the columns, sort the entries and merge equal ones."""
         if not columns:
             some = min(1, len(self))
             return self._place({}, np.zeros(len(self), dtype=np.int64), some)
         codes = [column.codes for column in columns.values()]
         key = pack(codes)
-        if (key[1:] > key[:-1]).all():  # in order, and each comes once
+        if (key[1:] > key[:-1]).all():  # sorted and unique
             return replace(self, columns=columns)
         first, place = group(codes)
         return self._place({name: column.take(first) for name, column in columns.items()}, place, len(first))
 
     def _place(self, columns: Mapping[str, Encoded], place: Ints, size: int) -> Histogram:
-        """Add up entries by place (-1: none), and list only persons who still have several."""
+        """Sum entries by place (-1 drops an entry), and list only persons who still have several."""
         kept = place >= 0
         where = place if kept.all() else place[kept]
         rows = sums(self.rows if len(where) == len(place) else self.rows[kept], where, size)

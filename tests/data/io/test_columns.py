@@ -133,11 +133,11 @@ def test_a_late_cell_that_is_no_date_makes_its_column_text(late):
     assert readings_of(frame.lazy(), frame.head(1), ".")["x"].kind == "text"
 
 
-@pytest.mark.parametrize("settled", [False, True])
-def test_a_decimal_mark_that_was_given_is_the_only_one(settled):
+@pytest.mark.parametrize("given", [False, True])
+def test_a_decimal_mark_that_was_given_is_the_only_one(given):
     frame = pl.DataFrame({"x": ["1.234,5", "7,5"]})
-    reading = readings_of(frame.lazy(), frame, ".", settled=settled)["x"]
-    assert reading.kind == ("text" if settled else "number")
+    reading = readings_of(frame.lazy(), frame, ".", decimal_given=given)["x"]
+    assert reading.kind == ("text" if given else "number")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
-"""Files that are written whole or not at all, one by one or several together.
+"""Atomic writes: one file, or several files together, are written completely or not at all.
 
-A draft beside the target takes the content; it is on the disk before the name points to it. Several files appear in one
-step by a *journal*: once it is on the disk, the release is the new one, and whoever meets the journal first (the writer
-itself, or the next command after a kill) gives the drafts their names. Before that the release is the old one. Whoever
-writes or follows a journal holds a lock meanwhile, so that two processes with one target come one after the other.
+The content goes to a draft in the directory of the target, which is synced to the disk before it is renamed. Several
+files are replaced in one step by a *journal*: as soon as it is on the disk the new release counts, and the first
+process that finds it (the writer, or the next command after a kill) renames the drafts. Before that the old release
+counts. A lock on the journal serialises processes with the same target.
 """
 
 from __future__ import annotations
@@ -16,22 +16,30 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from celosia import files
 from celosia.errors import DataError, OutputError
 
 PART = ".part-"
 JOURNAL = "release.json"
-"""How the hidden file ends that says which drafts are a release."""
+"""Suffix of the hidden file that lists the drafts of a release."""
+
+
+class _Entry(TypedDict):
+    """Line of a journal: the draft to rename to ``file``; without a draft the file is deleted."""
+
+    draft: str | None
+    file: str
+    inode: int
 
 
 @contextlib.contextmanager
 def replace_file(path: str | Path, mode: int | None = None) -> Iterator[Path]:
-    """Give a temporary path in the same directory and move it to ``path`` when the block ends well.
+    """Yield a temporary path in the same directory and move it to ``path`` after the block.
 
-    An error inside the block leaves what was at ``path`` as it was and removes the temporary file. ``mode`` is the
-    file mode of the result (``0o600`` for private records); without it the mask of the process decides.
+    An error inside the block leaves ``path`` unchanged and removes the temporary file. ``mode`` is the file mode of the
+    result (``0o600`` for private records), by default that of a new file.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as place:
@@ -61,10 +69,10 @@ def replace_files(
     stale: Callable[[], Iterable[Path]] = tuple,
     fresh: bool = False,
 ) -> Iterator[dict[str, Path]]:
-    """Give a draft for each of several files in one directory; all appear when the block ends well, else none.
+    """Yield a draft for each of several files in one directory, and replace all of them after the block, or none.
 
-    ``stale`` tells, at the end, which other files of that directory go in the same step: what an earlier release had
-    and the new one has not. With ``fresh`` nothing is replaced: what another process wrote meanwhile stays.
+    ``stale`` is called after the block for other files of that directory to delete in the same step: those of an
+    earlier release that the new one lacks. With ``fresh`` no file is replaced, even if it was written in the meantime.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as place:
@@ -84,11 +92,12 @@ def replace_files(
                 _sync_file(draft, (modes or {}).get(name))
             with _lock_journal(journal):
                 _follow(journal)  # of a process that was killed while this one was writing
-                going = [path for path in stale() if path.is_file()]
+                deleted = [path for path in stale() if path.is_file()]
                 if fresh:
-                    refuse_existing([*targets.values(), *going])
-                entries = [_entry(targets[name], draft) for name, draft in drafts.items()] + [_entry(p) for p in going]
-                removed.clear()  # with the journal the drafts are the release: then they stay, whatever happens
+                    refuse_existing([*targets.values(), *deleted])
+                entries = [_entry(targets[name], draft) for name, draft in drafts.items()]
+                entries += [_entry(path) for path in deleted]
+                removed.clear()  # with the journal the drafts are the release, and stay
                 _write_journal(journal, entries)
                 _follow(journal)
         except OSError as error:
@@ -96,7 +105,7 @@ def replace_files(
 
 
 def refuse_existing(paths: Iterable[Path]) -> None:
-    """Raise when one of the paths is there: nothing is replaced that nobody allowed to be."""
+    """Raise if one of the paths exists."""
     for path in paths:
         if path.exists():
             raise OutputError(
@@ -106,15 +115,15 @@ def refuse_existing(paths: Iterable[Path]) -> None:
 
 
 def journals(directory: Path) -> list[Path]:
-    """The journals that lie in a directory."""
+    """List the journals in a directory."""
     return [path for path in directory.glob(f".*{JOURNAL}") if not path.name.startswith(PART)]
 
 
 def finish_journal(journal: Path) -> None:
-    """Finish what a journal says, if there is one: give the drafts their names, then remove the journal.
+    """Finish an interrupted release if there is a journal: rename the drafts, then remove the journal.
 
-    A directory may come from elsewhere, so nothing is renamed or removed but the very files (by inode) that the journal
-    was written about, inside its own directory; anything else is refused.
+    A directory may come from a third party, so only files in it whose inodes are in the journal are renamed or removed;
+    any other journal is refused.
     """
     try:
         if journal.exists():
@@ -129,7 +138,7 @@ def _follow(journal: Path) -> None:
     if entries is None:
         return
     for draft, file, _ in entries:
-        with contextlib.suppress(FileNotFoundError):  # it has its name already, or is gone
+        with contextlib.suppress(FileNotFoundError):  # it was renamed, or deleted, before
             file.unlink() if draft is None else draft.replace(file)
     _sync_directory(journal.parent)
     journal.unlink(missing_ok=True)
@@ -137,7 +146,7 @@ def _follow(journal: Path) -> None:
 
 
 def refuse_originals(path: str | Path, originals: Iterable[str | Path]) -> None:
-    """Raise when ``path`` is one of the originals, by whatever name or link."""
+    """Raise if ``path`` is one of the originals, by any name or link."""
     target = Path(path)
     for original in map(Path, originals):
         if target.exists() and original.exists() and target.samefile(original):
@@ -148,7 +157,7 @@ def refuse_originals(path: str | Path, originals: Iterable[str | Path]) -> None:
 
 @contextlib.contextmanager
 def _drafts(targets: list[Path], *more: Path) -> Iterator[list[Path]]:
-    """Empty drafts beside targets of one directory, in a list of what is removed at the end."""
+    """Create empty drafts for targets in one directory; those still in the list after the block are removed."""
     for target in targets:
         _refuse_special(target)
     drafts: list[Path] = []
@@ -168,7 +177,7 @@ def _drafts(targets: list[Path], *more: Path) -> Iterator[list[Path]]:
 
 
 def _refuse_special(target: Path) -> None:
-    """Refuse a target that is there and no plain file: a rename would put a file in the place of a device."""
+    """Raise for a target that exists and is not a regular file: a rename would replace a device by a file."""
     try:
         str(target).encode()
         files.regular_file(target)
@@ -189,7 +198,7 @@ def _remove(drafts: list[Path]) -> None:
 
 @contextlib.contextmanager
 def _lock_journal(journal: Path) -> Iterator[None]:
-    """Keep other processes from the same journal, by a lock on a file beside it that goes afterwards."""
+    """Exclude other processes from a journal, by a lock on a second file, which is removed afterwards."""
     import fcntl
 
     lock = journal.with_name(f"{PART}lock{journal.name}")
@@ -199,7 +208,7 @@ def _lock_journal(journal: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if _is(lock, os.fstat(descriptor).st_ino):
             break
-        os.close(descriptor)  # whoever held it has removed it: it keeps nobody out any more
+        os.close(descriptor)  # its owner has removed the file, so that the lock excludes no other process
     try:
         yield
     finally:
@@ -207,14 +216,13 @@ def _lock_journal(journal: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _entry(file: Path, draft: Path | None = None) -> dict[str, Any]:
-    """A line of a journal: the draft that becomes a file; without one the file goes."""
-    return {"draft": draft and draft.name, "file": file.name, "inode": (draft or file).stat().st_ino}
+def _entry(file: Path, draft: Path | None = None) -> _Entry:
+    return {"draft": draft.name if draft else None, "file": file.name, "inode": (draft or file).stat().st_ino}
 
 
-def _write_journal(journal: Path, entries: list[dict[str, Any]]) -> None:
+def _write_journal(journal: Path, entries: list[_Entry]) -> None:
     try:
-        _sync_directory(journal.parent)  # the names of the drafts, before something tells of them
+        _sync_directory(journal.parent)  # the names of the drafts before the journal
         with replace_file(journal, 0o600) as draft:
             draft.write_text(json.dumps(entries), encoding="utf-8")
     except BaseException:
@@ -224,14 +232,14 @@ def _write_journal(journal: Path, entries: list[dict[str, Any]]) -> None:
 
 
 def _sweep(directory: int, targets: list[Path]) -> None:
-    """Remove drafts of the targets that a killed process left, unless a process that lives is writing in the directory.
+    """Remove drafts of killed processes for the targets, unless a running process is writing in the directory.
 
-    Each writer holds a shared lock on the directory, which ends with it however it ends. Drafts of a journal stay.
+    Each writer has a shared lock on the directory, which is released when it ends. Drafts of a journal stay.
     """
     import fcntl
 
     place = targets[0].parent
-    with contextlib.suppress(OSError, DataError):  # held by others, a file system without locks, an odd journal
+    with contextlib.suppress(OSError, DataError):  # locked, no locks in this file system, or an invalid journal
         fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
         pending = {draft for journal in journals(place) for draft, _, _ in _entries(journal) or () if draft}
         for target in targets:
@@ -241,15 +249,12 @@ def _sweep(directory: int, targets: list[Path]) -> None:
 
 
 def _entries(journal: Path) -> list[tuple[Path | None, Path, int]] | None:
-    """What a journal says, checked: drafts, the files they become, and which files they are. None without a journal.
-
-    Where there is no draft the file itself goes.
-    """
+    """Read and validate a journal: draft (None to delete the file), file and inode of each entry; None without one."""
     try:
-        recorded: Any = json.loads(journal.read_text(encoding="utf-8"))
+        recorded: list[_Entry] = json.loads(journal.read_text(encoding="utf-8"))
         entries = [
             (
-                entry["draft"] and journal.with_name(entry["draft"]),
+                journal.with_name(entry["draft"]) if entry["draft"] else None,
                 journal.with_name(entry["file"]),
                 int(entry["inode"]),
             )
@@ -268,14 +273,14 @@ def _entries(journal: Path) -> list[tuple[Path | None, Path, int]] | None:
 
 
 def _is_current(draft: Path | None, file: Path, inode: int) -> bool:
-    """Whether a line of a journal tells of the file that it was written about, before or after it was followed."""
+    """Return whether an entry is about the file with its inode, before or after the rename."""
     if draft is None:
         return _is(file, inode) or not os.path.lexists(file)
     return draft.name.startswith(PART) and (_is(draft, inode) or _is(file, inode))
 
 
 def _is(path: Path, inode: int) -> bool:
-    """Whether a plain file is there, and that one."""
+    """Return whether a path is the regular file with this inode."""
     try:
         status = path.lstat()
     except OSError:
@@ -284,14 +289,14 @@ def _is(path: Path, inode: int) -> bool:
 
 
 def _sync_file(draft: Path, mode: int | None) -> None:
-    """Give a draft its mode and put it on the disk, or a power cut after the rename would leave an empty file."""
+    """Set the mode of a draft and sync it: after a power cut a renamed file could be empty otherwise."""
     draft.chmod(_default_mode() if mode is None else mode)
     with draft.open("rb") as file:
         os.fsync(file.fileno())
 
 
 def _sync_directory(directory: Path) -> None:
-    """Put the names in a directory on the disk, where the file system can."""
+    """Sync the names in a directory to the disk, if the file system can."""
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -305,7 +310,7 @@ def _write_error(target: Path, error: OSError) -> OutputError:
 
 
 def _default_mode() -> int:
-    """Return the mode that ``open`` would give a new file."""
+    """Return the mode of a new file."""
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

@@ -1,15 +1,16 @@
-"""Dates that no calendar has, and spans of time, are refused when a source is opened: engines panic on them later."""
+"""Checks of a source for durations and impossible dates, on which engines would panic later."""
 
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celosia.data.io.facts import Scan
 from celosia.data.io.statement import quote_name
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
+    import duckdb
     import polars as pl
 
 EPOCH = dt.date(1970, 1, 1)
@@ -18,7 +19,7 @@ PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
 def check_dates(scan: Scan) -> Scan:
-    """Raise when a column of the source holds durations, or dates outside the years 1 to 9999."""
+    """Raise if a column of the source has durations, or dates outside the years 1 to 9999."""
     import polars as pl
 
     relational = not isinstance(scan.frame, pl.LazyFrame)
@@ -36,7 +37,7 @@ def check_dates(scan: Scan) -> Scan:
 
 
 def _frame(frame: pl.LazyFrame) -> tuple[list[str], dict[str, int]]:
-    """The columns of durations, and for each column of dates how many are outside; only those columns are read."""
+    """Return the columns of durations, and the number of dates outside per column; only columns of dates are read."""
     import polars as pl
 
     schema = frame.collect_schema()
@@ -50,8 +51,8 @@ def _frame(frame: pl.LazyFrame) -> tuple[list[str], dict[str, int]]:
     return spans, frame.select(wanted).collect(engine="streaming").row(0, named=True) if wanted else {}
 
 
-def _relation(relation: Any) -> tuple[list[str], dict[str, int]]:
-    """The same of a DuckDB relation."""
+def _relation(relation: duckdb.DuckDBPyRelation) -> tuple[list[str], dict[str, int]]:
+    """Return the columns of durations of a DuckDB relation, and the number of dates outside per column."""
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
     dates = [name for name, dtype in types.items() if dtype.startswith(("DATE", "TIMESTAMP"))]
     names = [quote_name(name) for name in dates]

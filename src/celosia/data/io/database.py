@@ -1,11 +1,13 @@
-"""SQL databases: any that SQLAlchemy reaches by URL, and DuckDB, which stays a lazy relation."""
+"""SQL databases: those of SQLAlchemy by URL, and DuckDB as a lazy relation."""
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.credentials import address, is_reference
@@ -16,24 +18,27 @@ from celosia.data.spill import spill_folder
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError, suggestion
 
 if TYPE_CHECKING:
+    import sqlite3
+
     import polars as pl
     import sqlalchemy
+    from sqlalchemy.types import TypeEngine
 
-#: Records fetched or inserted at a time.
+#: Records that are fetched or inserted at once.
 BATCH = 50_000
-# What a database may say that names tables and columns only. Other messages can quote cell values.
+# Messages of databases that quote names of tables and columns only. Others can quote cell values.
 HARMLESS = re.compile(r"no such (table|column)|does not exist|permission denied", re.IGNORECASE)
 
 
 def scan(url: str, *, query: str | None = None, table: str | None = None) -> Scan:
     """Read the result of a query, or a whole table, from a database.
 
-    ``url`` is a SQLAlchemy URL (``sqlite:///people.db``, ``postgresql://host/base``) or ``duckdb:///people.duckdb``,
-    which gives a DuckDB relation that nothing has been read from yet; ``env:NAME`` or ``file:PATH`` stands for one. A
-    query is one SELECT statement, and the database is opened for reading only.
+    ``url`` is a SQLAlchemy URL (``sqlite:///people.db``, ``postgresql://host/base``), ``duckdb:///people.duckdb`` for
+    a lazy DuckDB relation, or a reference to one (``env:NAME``, ``file:PATH``). A query is one SELECT statement, and
+    the database is opened for reading only.
 
-    Raises ``DataError`` when the database cannot be reached or refuses the query; the query is not repeated in
-    the message, since it can hold values.
+    Raises ``DataError`` if the database cannot be reached or refuses the query; the message does not quote the query,
+    since it can contain values.
     """
     if (query is None) == (table is None):
         raise ParameterError("database: give a query or a table, one of the two.")
@@ -49,14 +54,14 @@ def _scan(url: str, query: str | None, table: str | None) -> Scan:
     try:
         if query is not None:
             check_reads(query, engine.dialect.name)
-        frame = _fetch(engine, query if query is not None else _all_of(engine, str(table)))
+        frame = _fetch(engine, query if query is not None else _select_all(engine, str(table)))
     finally:
         engine.dispose()
     return Scan(frame.lazy(), FileFacts("database"), without_password(url))
 
 
 def write(frame: pl.LazyFrame, url: str, *, table: str) -> None:
-    """Write a frame as a new table, in one transaction; a table that is there is never replaced."""
+    """Write a frame as a new table, in one transaction; raise if the table exists."""
     with address(url) as plain:
         _write(frame, plain, table)
 
@@ -78,14 +83,14 @@ def _write(frame: pl.LazyFrame, url: str, table: str) -> None:
             target.create(connection)
             for batch in rows.iter_slices(BATCH):
                 connection.execute(target.insert(), batch.to_dicts())
-    except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter of a host that no network can name
+    except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter for the name of a host
         raise OutputError(f"{without_password(url)}: the table could not be written ({_reason(error)}).") from error
     finally:
         engine.dispose()
 
 
 def create_engine(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
-    """Return an engine for a URL, with the PostgreSQL driver that is installed; SQLite and PostgreSQL can be locked."""
+    """Create an engine for a URL; ``read_only`` locks SQLite and PostgreSQL, also against changes by a query."""
     try:
         import sqlalchemy as sa
     except ImportError as error:
@@ -94,9 +99,9 @@ def create_engine(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
     try:
         parsed = sa.make_url(url)
         backend = parsed.get_backend_name()
-    except (sa.exc.ArgumentError, ValueError):  # the latter of a port that is no number
+    except (sa.exc.ArgumentError, ValueError):  # the latter for a port that is not a number
         raise DataError(unusable) from None
-    locked: dict[str, Any] = {}
+    locked: dict[str, Any] = {}  # options of ``sa.create_engine``
     if backend == "sqlite":
         path = _existing_file(parsed.database or "")
         locked = {"creator": lambda: _locked_sqlite(path)}
@@ -113,7 +118,7 @@ def create_engine(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
 
 
 def table_columns(url: str, tables: Iterable[str]) -> dict[str, list[str]]:
-    """Return the columns of tables and views (``name`` or ``schema.name``, in any case); those that are not there lack.
+    """Return the columns of the tables and views that exist (``name`` or ``schema.name``, in any case).
 
     Only the catalogue of the database is read.
     """
@@ -135,7 +140,7 @@ def _list_columns(url: str, tables: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _inspect_columns(engine: sqlalchemy.Engine, schemas: Iterable[str]) -> dict[tuple[str, str], list[str]]:
-    """The columns of every table and view of some schemas; the empty name is the default one."""
+    """Return the columns of every table and view of some schemas; the empty name is the default schema."""
     import sqlalchemy as sa
     from sqlalchemy.engine.reflection import ObjectKind
 
@@ -147,7 +152,7 @@ def _inspect_columns(engine: sqlalchemy.Engine, schemas: Iterable[str]) -> dict[
             if not schema or schema in real:
                 every = inspector.get_multi_columns(real.get(schema), kind=ObjectKind.ANY)
                 columns |= {(schema, name.casefold()): [c["name"] for c in cs] for (_, name), cs in every.items()}
-    except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter of a host that no network can name
+    except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter for the name of a host
         raise DataError(f"the database cannot be reached ({_reason(error)}).") from error
     finally:
         engine.dispose()
@@ -155,31 +160,31 @@ def _inspect_columns(engine: sqlalchemy.Engine, schemas: Iterable[str]) -> dict[
 
 
 def without_password(url: str) -> str:
-    """Return a URL that can be shown: without its password.
+    """Replace the password of a URL by asterisks.
 
     >>> without_password("postgresql://ana:secret@host/base")
     'postgresql://ana:***@host/base'
     """
-    plain = re.sub(r"(?s)(://[^:@]*):.*@", r"\1:***@", url)  # also of an address that is none: better too much
+    plain = re.sub(r"(?s)(://[^:@]*):.*@", r"\1:***@", url)  # greedy, as the URL may be invalid
     return re.sub(r"([?&](?:ssl)?(?:password|passwd|pwd)=)[^&]*", r"\1***", plain)
 
 
-def _all_of(engine: sqlalchemy.Engine, table: str) -> Any:
-    """Return the statement that reads a table, which must be there."""
+def _select_all(engine: sqlalchemy.Engine, table: str) -> sqlalchemy.Select[Any]:
+    """Return the statement that reads a table, which must exist."""
     import sqlalchemy as sa
 
     schema, _, name = table.rpartition(".")
     try:
         inspector = sa.inspect(engine)
         names = [*inspector.get_table_names(schema or None), *inspector.get_view_names(schema or None)]
-    except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter of a host that no network can name
+    except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter for the name of a host
         raise DataError(f"the database cannot be reached ({_reason(error)}).") from error
     if name not in names:
         raise DataError(f"the database has no table {table!r}.{suggestion(name, names)}")
     return sa.select(sa.text("*")).select_from(sa.table(name, schema=schema or None))
 
 
-def _fetch(engine: sqlalchemy.Engine, query: Any) -> pl.DataFrame:
+def _fetch(engine: sqlalchemy.Engine, query: str | sqlalchemy.Select[Any]) -> pl.DataFrame:
     """Run a query and collect its records batch by batch."""
     import sqlalchemy as sa
 
@@ -194,15 +199,15 @@ def _fetch(engine: sqlalchemy.Engine, query: Any) -> pl.DataFrame:
             if twice:
                 raise DataError(f"the query has several columns named {', '.join(twice)}. Name them apart with AS.")
             parts = [_frame(names, batch) for batch in result.partitions(BATCH)]
-    except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter of a host that no network can name
+    except (sa.exc.SQLAlchemyError, UnicodeError) as error:  # the latter for the name of a host
         raise DataError(f"the database refused the query ({_reason(error)}).") from error
     if not parts:
         raise DataError("the query has no records.")
     return _tabular(_concat(parts))
 
 
-def _frame(names: list[str], rows: Any) -> pl.DataFrame:
-    """Make a frame of a batch, column by column; a column of mixed types becomes text."""
+def _frame(names: list[str], rows: Sequence[sqlalchemy.Row[Any]]) -> pl.DataFrame:
+    """Convert a batch to a frame, column by column; a column of mixed types becomes text."""
     import polars as pl
 
     columns = []
@@ -210,7 +215,7 @@ def _frame(names: list[str], rows: Any) -> pl.DataFrame:
         try:
             columns.append(pl.Series(name, cells, strict=True))
         except (TypeError, pl.exceptions.PolarsError):
-            # SQLite lets a column hold whole and broken numbers, or text among numbers.
+            # A column of SQLite can have integers and floats, or texts among numbers.
             numbers = all(cell is None or isinstance(cell, int | float) for cell in cells)
             texts = [None if c is None else float(c) if numbers else str(c) for c in cells]
             columns.append(pl.Series(name, texts, dtype=pl.Float64 if numbers else pl.String))
@@ -218,7 +223,7 @@ def _frame(names: list[str], rows: Any) -> pl.DataFrame:
 
 
 def _concat(parts: list[pl.DataFrame]) -> pl.DataFrame:
-    """Put the batches together; a column that has text in one batch is text in all."""
+    """Concatenate batches; a column that has text in one batch is text in all."""
     import polars as pl
 
     texts = [
@@ -230,7 +235,7 @@ def _concat(parts: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _tabular(frame: pl.DataFrame) -> pl.DataFrame:
-    """Turn decimals into numbers, and what has no table form (arrays, documents) into an error."""
+    """Convert decimals to floats; raise for columns of arrays, documents or bytes."""
     import polars as pl
 
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested() or dtype in (pl.Object, pl.Binary)]
@@ -239,8 +244,8 @@ def _tabular(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(pl.Decimal).cast(pl.Float64), pl.col(pl.Null).cast(pl.String))
 
 
-def _sql_type(dtype: pl.DataType) -> Any:
-    """Return the SQL type for a column."""
+def _sql_type(dtype: pl.DataType) -> TypeEngine[Any]:
+    """Return the SQL type of a column."""
     import polars as pl
     import sqlalchemy as sa
 
@@ -250,7 +255,7 @@ def _sql_type(dtype: pl.DataType) -> Any:
         return sa.Double()
     if isinstance(dtype, pl.Datetime):
         return sa.DateTime()
-    plain: dict[Any, Any] = {pl.Date: sa.Date(), pl.Boolean: sa.Boolean(), pl.Time: sa.Time()}
+    plain: dict[object, TypeEngine[Any]] = {pl.Date: sa.Date(), pl.Boolean: sa.Boolean(), pl.Time: sa.Time()}
     return plain.get(dtype.base_type(), sa.Text())
 
 
@@ -277,7 +282,7 @@ def _scan_duckdb(url: str, query: str | None, table: str | None) -> Scan:
         if query is None:
             relation = connection.table(str(table))
         elif [statement.type for statement in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
-            raise DataError("the query does not only read: only a SELECT can be read.")  # in DuckDB's own reading
+            raise DataError("the query does not only read: only a SELECT can be read.")  # as DuckDB parses it
         else:
             relation = connection.sql(query)
         return check_dates(Scan(relation, FileFacts("database"), url, connection))
@@ -303,25 +308,24 @@ def _write_duckdb(frame: pl.LazyFrame, url: str, table: str) -> None:
         raise OutputError(f"{url}: the table {table!r} could not be written ({type(error).__name__}).") from error
 
 
-def _duckdb() -> Any:
-    """Import DuckDB, or say what to install."""
+def _duckdb() -> ModuleType:
+    """Import DuckDB; the error names the extra to install."""
     try:
-        import duckdb
+        return importlib.import_module("duckdb")
     except ImportError as error:
         raise MissingExtra.of("reading DuckDB databases", "duckdb") from error
-    return duckdb
 
 
 def _existing_file(name: str) -> Path:
-    """Return the path of a database file that is there: the libraries would make an empty one of a mistyped name."""
+    """Return the path of a database file; raise if it does not exist, since the libraries would create it."""
     path = Path(name)
     if not path.is_file():
         raise DataError(f"no file {name!r}. Check the path in the URL; a new database is made with its own tools.")
     return path
 
 
-def _locked_sqlite(path: Path) -> Any:
-    """Open an SQLite file so that nothing can be written, not even to a table in memory."""
+def _locked_sqlite(path: Path) -> sqlite3.Connection:
+    """Open an SQLite file read-only, so that also tables in memory cannot be written."""
     import sqlite3
 
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
@@ -331,7 +335,7 @@ def _locked_sqlite(path: Path) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """Say why, in the words of the database when they cannot hold cell values, else by the class of the error."""
+    """Return the reason of an error: the message of the database if it cannot contain cell values, else its class."""
     cause = getattr(error, "orig", None) or error
     first = str(cause).strip().split("\n")[0]
     if "syntax error" in first.lower():

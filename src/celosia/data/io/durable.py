@@ -1,7 +1,7 @@
-"""Records of our own in SQLite or PostgreSQL: made by one command, opened by all others, closed to anything else.
+"""Celosia's own records in SQLite or PostgreSQL: ledgers of budgets, and stores of consent.
 
-Opening never makes anything. An empty record that came from a mistyped path would be worse than an error: nobody has
-blocked anything in it, and nothing was spent.
+Only one command creates a record. To open one never creates it: an empty record by a mistyped path would be worse than
+an error, because no person has blocked anything in it and no budget was spent.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from celosia.errors import CelosiaError, InputError, Message, MissingExtra, Outp
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine, MetaData
+    from sqlalchemy.engine import ExceptionContext
+    from sqlalchemy.engine.interfaces import DBAPIConnection
+    from sqlalchemy.pool import ConnectionPoolEntry
 
 PATIENCE = 30.0
 """Seconds that a transaction waits for the lock of another program."""
@@ -26,21 +29,21 @@ _LOCK_TIMEOUT = "55P03"  # PostgreSQL: lock_not_available
 
 
 class Unavailable(CelosiaError):
-    """Another program holds the lock for too long, or the server does not answer: try again later."""
+    """The record is locked by another program for too long, or the server does not answer: try again later."""
 
 
 @dataclass(frozen=True)
 class Durable:
-    """A kind of record: what it is called, its tables, and the command that makes it."""
+    """Kind of record: its name, its tables and the command that creates it."""
 
     noun: str
     metadata: Callable[[], MetaData]
     command: str
     finish: Callable[[Connection], None] = lambda _: None
-    """What is done after the tables were made."""
+    """Called after the tables are created."""
 
     def exists(self, where: str | Path) -> bool:
-        """Whether there is something by that name, of this kind or of another."""
+        """Return whether a file or table of that name exists, of this kind of record or of another."""
         with address(str(where)):
             url = self._url(where)
             if url.get_backend_name() == "sqlite":
@@ -48,7 +51,7 @@ class Durable:
             return bool(self._existing_tables(url))
 
     def create(self, where: str | Path) -> None:
-        """Make an empty record; a file is readable by its owner only. What is there already is refused."""
+        """Create an empty record, as a file readable by its owner only; raise if it exists."""
         with address(str(where)):
             url = self._url(where)
             if self.exists(where):
@@ -58,7 +61,7 @@ class Durable:
             engine = self._engine(url, reading=False, patience=PATIENCE)
             try:
                 with engine.execution_options(writing=True).begin() as connection:
-                    self.metadata().create_all(connection, checkfirst=False)  # who comes second is refused
+                    self.metadata().create_all(connection, checkfirst=False)  # fails if another process was faster
                     self.finish(connection)
             except _errors() as problem:
                 raise OutputError(
@@ -68,7 +71,7 @@ class Durable:
                 engine.dispose()
 
     def open(self, where: str | Path, *, reading: bool = False, patience: float = PATIENCE) -> Engine:
-        """Open a record that is there, for reading only or for both; anything else is refused."""
+        """Open an existing record, for reading only or for reading and writing; raise if it is none."""
         with address(str(where)):
             url = self._url(where)
             if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
@@ -87,7 +90,7 @@ class Durable:
         return f"Check the name; a new one is made with '{self.command}'."
 
     def _existing_tables(self, url: URL) -> set[str]:
-        """Those of its tables that are there; looked for without the right to write, since it may be another's."""
+        """Return its tables that exist, by a read-only connection: the database may be that of another program."""
         import sqlalchemy as sa
 
         engine = self._engine(url, reading=True, patience=PATIENCE)
@@ -141,7 +144,7 @@ class Durable:
         from sqlalchemy import event
 
         @event.listens_for(engine, "handle_error")
-        def translate(context: Any) -> None:
+        def translate(context: ExceptionContext) -> None:
             refusal = self.unavailable(context.original_exception)
             if refusal is not None:
                 raise refusal
@@ -149,7 +152,7 @@ class Durable:
                 raise Unavailable("the server of the {noun} does not answer. Try again later.", noun=Message(self.noun))
 
     def unavailable(self, problem: BaseException) -> Unavailable | None:
-        """What an error of the driver means when another program holds a lock; None for any other."""
+        """Translate an error of the driver about the lock of another program; None for any other error."""
         code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
         if code in (_BUSY, _LOCKED) or getattr(problem, "sqlstate", "") == _LOCK_TIMEOUT:
             return Unavailable(
@@ -160,10 +163,10 @@ class Durable:
 
 
 def truncate_log(engine: Engine, *, waiting: bool = True) -> bool:
-    """Empty the log in which SQLite keeps what was there before; tells whether that was possible.
+    """Truncate the write-ahead log of SQLite, which has deleted values; return whether that was possible.
 
-    What is deleted is overwritten in the file itself, but older pages stay in the log beside it until it is emptied,
-    which needs a moment at which nobody reads. PostgreSQL keeps such things until its own cleaning.
+    Deleted values are overwritten in the file itself, but older pages stay in the log until it is truncated, which
+    needs a moment without readers. PostgreSQL keeps deleted values until its own vacuum.
     """
     if engine.dialect.name != "sqlite":
         return True
@@ -181,30 +184,30 @@ def truncate_log(engine: Engine, *, waiting: bool = True) -> bool:
 
 
 def _file(path: Path, reading: bool, patience: float) -> dict[str, Any]:
-    """How SQLite opens a file: never one that is not there, and for reading without the right to write."""
+    """Options of SQLite to open an existing file only, and read-only for reading."""
     import sqlite3
 
     mode = "mode=ro" if reading else "mode=rw"
     if reading and not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists():
-        mode += "&immutable=1"  # SQLite could not make the index of its log there; nobody is writing
+        mode += "&immutable=1"  # SQLite cannot create the index of its log there; no process is writing
     uri = f"{path.absolute().as_uri()}?{mode}"
     return {"creator": lambda: sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=patience)}
 
 
 def _server(url: URL, reading: bool, patience: float) -> dict[str, Any]:
-    given = url.query.get("options", "")
-    settings = [given if isinstance(given, str) else " ".join(given), f"-c lock_timeout={int(patience * 1000)}"]
+    own = url.query.get("options", "")
+    settings = [own if isinstance(own, str) else " ".join(own), f"-c lock_timeout={int(patience * 1000)}"]
     settings += ["-c default_transaction_read_only=on"] if reading else []
     return {"connect_args": {"options": " ".join(settings).strip()}}
 
 
 def _prepare(engine: Engine, reading: bool) -> None:
-    """Every commit of SQLite reaches the disk before it returns, and what is deleted is overwritten."""
+    """Make SQLite sync every commit to the disk, and overwrite deleted values."""
     from sqlalchemy import event
 
     @event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # we say BEGIN ourselves: the driver's own would not take the write lock
+    def prepare(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+        connection.isolation_level = None  # BEGIN is sent below: that of the driver would not take the write lock
         if not reading:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
@@ -221,7 +224,7 @@ def _errors() -> tuple[type[Exception], ...]:
 
     from sqlalchemy.exc import SQLAlchemyError
 
-    return SQLAlchemyError, sqlite3.Error, UnicodeError  # the last of a host that no network can name
+    return SQLAlchemyError, sqlite3.Error, UnicodeError  # the last for the name of a host
 
 
 def _reason(problem: Exception) -> str:

@@ -1,4 +1,4 @@
-"""What a file says about its data besides the cells."""
+"""Metadata of a file: format, labels, missing codes and descriptions of its columns."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 UNPACKED = 1 << 28
-"""Bytes to which any file may unpack; a larger one must not be packed more than MOST_PACKED times."""
+"""Bytes to which any file may unpack; a larger one must not unpack to over MOST_PACKED times its size."""
 MOST_PACKED = 50
 
 
 @dataclass(frozen=True)
 class MissingCode:
-    """A value, or a range of values, that a file declares to mean *missing*.
+    """Value, or range of values, that a file declares to mean *missing*.
 
     ``tag`` is the letter of a tagged missing value (``.a`` in Stata and SAS); such a cell has no number of its
     own, so ``low`` and ``high`` are then the stand-in that :mod:`celosia.data.io.statistical` gives it.
@@ -28,7 +28,7 @@ class MissingCode:
     tag: str | None = None
 
     def covers(self, value: float | str) -> bool:
-        """Say whether a cell with this value is missing by this code."""
+        """Return whether a cell with this value is missing by this code."""
         if isinstance(value, str) or isinstance(self.low, str) or isinstance(self.high, str):
             return value == self.low
         return self.low <= value <= self.high
@@ -36,10 +36,10 @@ class MissingCode:
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What the reader learnt about a file: how it is written and what its columns mean.
+    """Format of a file and metadata of its columns, from its reader.
 
-    A writer that is given the facts of the original writes in the same way: the same separator, value labels
-    that are brought up to date, the same missing codes and formats.
+    With the facts of the original a writer uses the same separator, updated value labels, and the same missing codes
+    and formats.
 
     >>> FileFacts("csv", separator=";").separator
     ';'
@@ -52,18 +52,18 @@ class FileFacts:
     decimal: str | None = None
     sheet: str | None = None
     title: str | None = None
-    #: What :func:`file_version` gave when the file was opened.
+    #: :func:`file_version` when the file was opened.
     version: tuple[int, ...] | None = None
-    #: Whether any reader of CSV that is told the separator and the types reads the same: UTF-8, decimal points, a
-    #: header with these names, no marks, no blanks to strip.
+    #: Whether any CSV reader with the same separator and types reads the same cells: UTF-8, decimal points, a header
+    #: with these names, no marks, no blanks to strip.
     plain: bool = False
     #: Per column, the marks in a text file that were read as missing (``NA``, ``?``, …).
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: Per column, the sign of thousands and the decimal mark of numbers in a text file that were read by them.
     grouping: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    #: Per column, the text that stands for each code.
+    #: Per column, the label of each code.
     labels: Mapping[str, Mapping[float | str, str]] = field(default_factory=dict)
-    #: Per column, the sentence that explains the column.
+    #: Per column, its description.
     descriptions: Mapping[str, str] = field(default_factory=dict)
     #: Per column, the codes that the file declares as missing.
     missing: Mapping[str, tuple[MissingCode, ...]] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class FileFacts:
 
 
 def file_version(path: Path) -> tuple[int, ...] | None:
-    """Return what changes when a file is replaced or written to, or None where there is no file."""
+    """Return numbers that change if a file is replaced or written to, or None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -84,10 +84,10 @@ def file_version(path: Path) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True)
 class Scan:
-    """A source opened for reading: the frame (lazy where the source allows it), its facts and where it came from.
+    """Source that is open for reading: its frame (lazy if possible), its facts and its origin.
 
-    ``frame`` is a polars ``LazyFrame``, or a DuckDB relation for a DuckDB database. ``origin`` can be shown to
-    people: a password in a database URL is left out. ``connection`` is that of a DuckDB relation.
+    ``frame`` is a polars ``LazyFrame``, or a DuckDB relation for a DuckDB database. ``origin`` is for messages: a
+    password in a database URL is left out. ``connection`` is that of a DuckDB relation.
     """
 
     frame: Any

@@ -1,8 +1,8 @@
-"""The file types that can be read and written, by suffix."""
+"""File types that can be read and written, by suffix."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,10 +23,10 @@ _TYPES: dict[str, FileType] = {}
 
 @dataclass(frozen=True)
 class FileType:
-    """How one type of file is recognised, read and written.
+    """Type of file: its suffixes, reader and writer.
 
-    ``read(path, **options)`` gives a :class:`Scan`; ``write(frame, draft, facts, **options)`` writes a lazy frame to
-    a draft that ends like the target. Either may be missing.
+    ``read(path, **options)`` returns a :class:`Scan`; ``write(frame, draft, facts, **options)`` writes a lazy frame to
+    a draft with the suffix of the target. Either may be None.
     """
 
     name: str
@@ -37,13 +37,13 @@ class FileType:
 
 
 def register(kind: FileType) -> FileType:
-    """Make a file type known."""
+    """Register a file type."""
     _TYPES[kind.name] = kind
     return kind
 
 
 def file_types() -> dict[str, FileType]:
-    """Return the known file types by name.
+    """Return the registered file types by name.
 
     >>> sorted(file_types())[:3]
     ['csv', 'excel', 'json']
@@ -52,7 +52,7 @@ def file_types() -> dict[str, FileType]:
 
 
 def type_of(path: str | Path, name: str | None = None) -> FileType:
-    """Return the type of a file: the one named, or the one its suffix tells.
+    """Return the type of a file by the name of the type, or by the suffix.
 
     >>> type_of("people.csv.gz").name
     'csv'
@@ -72,8 +72,8 @@ def type_of(path: str | Path, name: str | None = None) -> FileType:
     )
 
 
-def check_options(kind: str, call: Callable[..., Any], options: dict[str, Any], skip: int) -> None:
-    """Raise when ``call`` does not take one of the options, or not that value; ``skip`` arguments are no options."""
+def check_options(kind: str, call: Callable[..., Any], options: Mapping[str, object], skip: int) -> None:
+    """Raise if ``call`` does not accept an option or its value; its first ``skip`` arguments are not options."""
     names = option_names(call, skip)
     for name in options:
         if name not in names:
@@ -84,7 +84,7 @@ def check_options(kind: str, call: Callable[..., Any], options: dict[str, Any], 
 
 
 def existing_file(path: str | Path) -> Path:
-    """Return the path of a file that is there."""
+    """Return the path of a regular file; raise if it does not exist."""
     file = Path(path)
     try:
         return files.regular_file(file)
@@ -100,8 +100,8 @@ def existing_file(path: str | Path) -> Path:
         raise DataError(f"no file can have the name {str(file)!r}: it holds a null character.") from None
 
 
-def collect_frame(frame: Any) -> pl.DataFrame:
-    """Return a polars frame from whatever a table may hold: lazy or eager polars, or the frame of another engine."""
+def collect_frame(frame: object) -> pl.DataFrame:
+    """Collect the frame of any engine as Polars."""
     import polars as pl
 
     if isinstance(frame, pl.DataFrame):
@@ -114,8 +114,8 @@ def collect_frame(frame: Any) -> pl.DataFrame:
     raise DataError(f"cannot write a {type(frame).__name__}: give a frame of Polars, DuckDB or Spark.")
 
 
-def lazy_frame(frame: Any) -> pl.LazyFrame:
-    """Return the frame as a lazy one; a type that lists its values becomes text, or a file would list those gone."""
+def lazy_frame(frame: object) -> pl.LazyFrame:
+    """Convert the frame of any engine to a lazy one; categories become text, as a file would list removed values."""
     import polars as pl
 
     if type(frame).__module__.startswith("pyspark."):
@@ -127,7 +127,7 @@ def lazy_frame(frame: Any) -> pl.LazyFrame:
 
 
 def refuse_nested(frame: pl.LazyFrame, origin: str) -> pl.LazyFrame:
-    """Refuse columns that hold lists or structures: every cell must be one value."""
+    """Return the frame; raise if columns have lists or structs instead of one value per cell."""
     nested = [name for name, dtype in frame.collect_schema().items() if dtype.is_nested()]
     if nested:
         raise DataError(

@@ -1,6 +1,6 @@
-"""Cells that a spreadsheet would execute: a text that begins like a formula runs when somebody opens the file.
+"""Texts that a spreadsheet would execute as a formula when the file is opened.
 
-Numbers are no formulas, also when they are written as text; a column of numbers is never touched.
+Numbers are not formulas, also if they are written as text; a column of numbers is never changed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NUMBER = r"^[+\-]?(\d+([.,]\d+)?|[.,]\d+)([eE][+\-]?\d+)?$"
 
 
 def without_formulas(frame: pl.LazyFrame, formulas: Formulas) -> pl.LazyFrame:
-    """A frame whose texts a spreadsheet only shows: with an apostrophe before them, or refused.
+    """Put an apostrophe before texts that a spreadsheet would execute (``quote``), or raise (``refuse``).
 
     >>> import polars as pl
     >>> cells = pl.LazyFrame({"a": ["=1+1", "-5", "-5-1", "x"], "b": [-1, -2, -3, -4]})

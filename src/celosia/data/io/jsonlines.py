@@ -20,7 +20,7 @@ def scan(path: str | Path) -> Scan:
 
     file = _not_empty(path)
     try:
-        # This reader always expands patterns, so that a name with their characters is passed as bytes.
+        # This reader always expands patterns, so that a file with their characters in its name is passed as bytes.
         source = file.read_bytes() if glob.has_magic(str(file)) else file.absolute()
         frame = pl.scan_ndjson(source, infer_schema_length=None)
         schema = frame.collect_schema()
@@ -57,7 +57,7 @@ def _not_empty(path: str | Path) -> Path:
 
 
 def _build_scan(frame: pl.LazyFrame, schema: pl.Schema, type: str, file: Path) -> Scan:  # noqa: A002
-    """Scan of a frame whose columns without any value are text."""
+    """Build the scan of a frame; columns without any value are text."""
     import polars as pl
 
     void = [name for name, dtype in schema.items() if dtype == pl.Null]

@@ -1,4 +1,4 @@
-"""Value labels after a column was recoded: what stays, what is new."""
+"""Value labels of a column that was recoded."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ STAR = "*"
 def relabel(
     column: pl.Series, labels: Mapping[float | str, str], missing: Sequence[MissingCode] = ()
 ) -> tuple[pl.Series, Labels]:
-    """Return a labelled column as codes again, with labels for the codes it now has and no others.
+    """Convert a labelled column back to codes, with labels for the codes that occur.
 
-    A column that still holds its codes keeps their labels. One that was recoded to text (``[30-35)``, ``{1, 2}``,
-    ``*``) gets a new code for each text, above the old codes; a set of old codes is labelled with their labels. A
-    code that no record has any more loses its label, which would tell what was there; codes that are declared
-    ``missing`` keep theirs. A column of codes that holds fractions was computed with: no label fits it.
+    A column that still has its codes keeps their labels. One that was recoded to text (``[30-35)``, ``{1, 2}``, ``*``)
+    gets a new code for each text, above the old codes; the label of a set of old codes lists their labels. A code that
+    no record has loses its label, which would disclose removed values; codes that are declared ``missing`` keep theirs.
+    A column of codes with fractions is the result of a computation, to which no label applies.
 
     >>> import polars as pl
     >>> codes, labels = relabel(pl.Series("m", ["1", "{2, 3}", "*"]), {1: "single", 2: "married", 3: "widowed"})
@@ -54,8 +54,8 @@ def relabel(
             fresh += 1
             codes[text] = fresh
             new[fresh] = _label(text, old, labels)
-    given = pl.Series(list(codes), dtype=pl.String), pl.Series(list(codes.values()), dtype=pl.Float64)
-    values = column.cast(pl.String).replace_strict(*given, default=None, return_dtype=pl.Float64).cast(pl.Float64)
+    mapping = pl.Series(list(codes), dtype=pl.String), pl.Series(list(codes.values()), dtype=pl.Float64)
+    values = column.cast(pl.String).replace_strict(*mapping, default=None, return_dtype=pl.Float64).cast(pl.Float64)
     whole = bool((values.drop_nulls() == values.drop_nulls().round()).all())
     return (values.cast(pl.Int64) if whole else values).alias(column.name), _labels_in_use(
         labels, values, missing
@@ -63,11 +63,11 @@ def relabel(
 
 
 def _labels_in_use(labels: Mapping[float | str, str], column: pl.Series, missing: Sequence[MissingCode]) -> Labels:
-    """The labels of the codes that a column holds, and of those that are declared missing."""
-    held = set(column.drop_nulls().unique().to_list())
-    if column.dtype.is_float() and not all(float(value).is_integer() for value in held) and _whole(labels):
-        held = set()
-    return {code: text for code, text in labels.items() if code in held or any(m.covers(code) for m in missing)}
+    """Select the labels of the codes in a column, and of those that are declared missing."""
+    codes = set(column.drop_nulls().unique().to_list())
+    if column.dtype.is_float() and not all(float(value).is_integer() for value in codes) and _whole(labels):
+        codes = set()
+    return {code: text for code, text in labels.items() if code in codes or any(m.covers(code) for m in missing)}
 
 
 def _whole(labels: Mapping[float | str, str]) -> bool:
@@ -75,7 +75,7 @@ def _whole(labels: Mapping[float | str, str]) -> bool:
 
 
 def _label(text: str, old: Mapping[str, Any], labels: Mapping[Any, str]) -> str:
-    """Return the label of a new text: the labels of its members when it is a set of old codes."""
+    """Return the label of a new text: the labels of its members if it is a set of old codes."""
     cell = parse(text)
     if isinstance(cell, OneOf) and all(member in old for member in cell.members):
         return str(OneOf(tuple(labels[old[member]] for member in cell.members)))
@@ -83,7 +83,7 @@ def _label(text: str, old: Mapping[str, Any], labels: Mapping[Any, str]) -> str:
 
 
 def _code(text: str) -> float | None:
-    """Return the code that a text is; no file has an infinite one."""
+    """Parse a text as a code; None for other texts and infinite numbers."""
     value = number(text)
     return None if value is None or math.isinf(value) else value
 
@@ -94,6 +94,6 @@ def _code_text(code: float | str) -> str:
 
 
 def _natural(text: str) -> tuple[bool, float, str]:
-    """Sort numbers by value, then texts, then what is suppressed."""
+    """Return a sort key: numbers by value, then texts, then suppressed cells."""
     value = _code(text)
     return (value is None, value or 0.0, "~" if text == STAR else text)

@@ -1,6 +1,6 @@
-"""Options of readers and writers: an option is a keyword of the function, and its annotation says what it may be.
+"""Validation of options of readers and writers: keywords of the function, by their annotations.
 
-Names, types and allowed values are checked here, before anything is opened, so that no library meets a wrong one.
+Names, types and values are validated before a file is opened, so that no library gets an invalid one.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ Encoding = Annotated[str, AfterValidator(_encoding)]
 SheetName = Annotated[str, AfterValidator(_sheet)]
 DecimalMark = Literal[".", ","]
 WrittenSeparator = Literal[",", ";", "\t", "|"]
-"""Those that a reader tells by itself: whoever checks a release knows its file alone."""
+"""Separators that the reader detects, because a release is verified from its file alone."""
 Notation = Annotated[str, AfterValidator(_notation)]
 
 
 def is_sheet(name: str) -> bool:
-    """Say whether a spreadsheet takes the name for a sheet; Excel keeps one for itself.
+    """Return whether a spreadsheet accepts the name of a sheet; Excel reserves "History".
 
     >>> is_sheet("People"), is_sheet("a[b]:*"), is_sheet("x" * 40)
     (True, False, False)
@@ -72,12 +72,12 @@ def is_sheet(name: str) -> bool:
 
 
 def option_names(call: _Call | None, skip: int) -> list[str]:
-    """The options of a reader or a writer; the first ``skip`` arguments are none. What does not exist has none."""
+    """Return the options of a reader or writer (None has none), without its first ``skip`` arguments."""
     return [] if call is None else [*_form(call, skip).model_fields]
 
 
-def wrong_option(call: _Call, skip: int, options: Mapping[str, Any]) -> str:
-    """What is wrong with the options in one sentence, or nothing.
+def wrong_option(call: _Call, skip: int, options: Mapping[str, object]) -> str:
+    """Describe the first invalid option in one sentence; empty if all are valid.
 
     >>> def read(path: str, *, separator: Separator | None = None, header: bool = True) -> None: ...
     >>> wrong_option(read, 1, {"separator": ";"}), wrong_option(read, 1, {"header": 7})
@@ -93,7 +93,7 @@ def wrong_option(call: _Call, skip: int, options: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=64)
 def _form(call: _Call, skip: int) -> type[BaseModel]:
-    """The options as a form; annotations are read in the module of the function."""
+    """Build a pydantic model of the options, with annotations resolved in the module of the function."""
     variable = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
     parameters = [p for p in list(inspect.signature(call).parameters.values())[skip:] if p.kind not in variable]
     empty = inspect.Parameter.empty
@@ -107,7 +107,7 @@ def _form(call: _Call, skip: int) -> type[BaseModel]:
 
 
 def _first_finding(findings: list[dict[str, Any]]) -> str:
-    """The first finding, with what else the option might be."""
+    """Describe the first finding, with all allowed types of that option."""
     option = str(findings[0]["loc"][0])
     alike = [finding for finding in findings if finding["loc"][0] == option]
     first = findings[0]

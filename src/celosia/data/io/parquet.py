@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROW_GROUP = 1 << 18
-"""Rows of a group: where it is fixed, the bytes do not depend on the batches in which rows come."""
+"""Rows of a row group; fixed, so that the bytes of a file do not depend on batches."""
 
 CHECKED = 1 << 26
-"""Bytes of a file that is decoded once before it is used, so that damage is met here and not in the middle of a run."""
+"""Bytes of the largest file that is decoded on opening, so that damage is detected before a run."""
 
 
 def scan(path: str | Path, *, columns: Sequence[str] | None = None) -> Scan:
-    """Open a Parquet file as a lazy scan; ``columns`` keeps some of them."""
+    """Open a Parquet file as a lazy scan, of some ``columns`` if given."""
     import polars as pl
 
     file = existing_file(path)
@@ -30,7 +30,7 @@ def scan(path: str | Path, *, columns: Sequence[str] | None = None) -> Scan:
         frame = pl.scan_parquet(file, glob=False)
         if columns is not None:
             frame = frame.select(_check_columns(columns, frame.collect_schema().names()))
-        for name in frame.collect_schema() if file.stat().st_size <= CHECKED else ():  # all at once would be in memory
+        for name in frame.collect_schema() if file.stat().st_size <= CHECKED else ():  # by column, to save memory
             frame.select(pl.col(name).null_count()).collect(engine="streaming")
         return check_dates(Scan(refuse_nested(frame, file.name), FileFacts("parquet", source=file), str(file)))
     except (pl.exceptions.PolarsError, OSError, pl.exceptions.PanicException) as error:

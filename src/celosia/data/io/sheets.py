@@ -8,8 +8,9 @@ import json
 import os
 import zipfile
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celosia.data.io.facts import MOST_PACKED, UNPACKED, FileFacts, Scan
 from celosia.data.io.filetypes import FileType, existing_file, register
@@ -26,20 +27,22 @@ SHEET_ROWS = 1_048_576
 
 
 def scan(path: str | Path, *, sheet: str | None = None) -> Scan:
-    """Read one sheet of a spreadsheet, the first unless named."""
+    """Read a sheet of a spreadsheet, by default the first."""
     import polars as pl
 
     file = existing_file(path)
     if importlib.util.find_spec("fastexcel") is None:
         raise MissingExtra.of("reading spreadsheets", "stats")
     _refuse_inflated(file)
-    # A reader makes room for every cell up to the last one. A file whose last cell is far away would take this process
-    # with it, so another one reads.
+    # The reader allocates every cell up to the last one. A file whose last cell is far away could end this process, so
+    # another process reads it.
     answer, _ = start("celosia.data.io.sheets:send_sheet", str(file), json.dumps(sheet)).communicate()
     head, _, rows = answer.partition(b"\n")
     if not rows:
-        said = json.loads(head)["refused"] if head else "it is damaged, or its cells are too far apart for the memory."
-        raise DataError(f"{file.name}: {said}")
+        reason = (
+            json.loads(head)["refused"] if head else "it is damaged, or its cells are too far apart for the memory."
+        )
+        raise DataError(f"{file.name}: {reason}")
     facts = json.loads(head)
     name, frame = facts["sheet"], pl.read_ipc(rows)
     if frame.width == 0 or not facts["titles"]:
@@ -70,8 +73,9 @@ def _refuse_inflated(file: Path) -> None:
 
 
 def send_sheet(path: str, wanted: str) -> None:
-    """What the reading process does: give the name, the titles and the records of a sheet, or why it cannot."""
+    """Write the name, the titles and the records of a sheet, or the reason of an error, to the calling process."""
     limit_memory()
+    facts: Mapping[str, object]
     with os.fdopen(own_output(), "wb") as answer:
         try:
             facts, rows = _read(path, json.loads(wanted))
@@ -80,7 +84,7 @@ def send_sheet(path: str, wanted: str) -> None:
         answer.write(json.dumps(facts).encode() + b"\n" + rows)
 
 
-def _read(path: str, sheet: str | None) -> tuple[dict[str, Any], bytes]:
+def _read(path: str, sheet: str | None) -> tuple[Mapping[str, object], bytes]:
     import fastexcel
 
     try:
@@ -119,7 +123,7 @@ def write_excel(
     except ImportError as error:
         raise MissingExtra.of("writing Excel files", "stats") from error
     table = _collect_sheet(without_formulas(frame, formulas))
-    # The library turns "=1+1" in a text cell into a formula unless it is told not to; links likewise.
+    # By default the library converts a text such as "=1+1" to a formula, and links likewise.
     options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with draft.open("wb") as stream, xlsxwriter.Workbook(stream, options) as workbook:
         table.write_excel(workbook, worksheet=_sheet(facts, sheet), float_precision=15, dtype_formats=None)
@@ -146,7 +150,7 @@ def write_ods(
 
 
 def _tidy(frame: pl.DataFrame) -> pl.DataFrame:
-    """Make whole numbers integers and moments at midnight dates: a sheet has only one type of each."""
+    """Convert whole numbers to integers and times at midnight to dates, as a sheet has one type for both."""
     import polars as pl
 
     changes = []
@@ -166,12 +170,12 @@ def _tidy(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _midnight(column: pl.Series) -> bool:
-    """Say whether every moment of a column is the start of a day."""
+    """Return whether all times of a column are at midnight."""
     return bool((column.dt.truncate("1d") == column).all())
 
 
 def _collect_sheet(frame: pl.LazyFrame) -> pl.DataFrame:
-    """Collect the records of a sheet, if they fit one."""
+    """Collect the records of a sheet; raise if they are too many for one."""
     import polars as pl
 
     table = frame.collect(engine="streaming")
@@ -188,9 +192,9 @@ def _collect_sheet(frame: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _sheet(facts: FileFacts | None, sheet: str | None) -> str:
-    """Return the name of the sheet to write: that of the original, where a spreadsheet takes it."""
-    kept = facts.sheet if facts is not None else None
-    return sheet or (kept if kept is not None and is_sheet(kept) else "Sheet1")
+    """Return the name of the sheet to write: that of the original, if it is valid."""
+    original = facts.sheet if facts is not None else None
+    return sheet or (original if original is not None and is_sheet(original) else "Sheet1")
 
 
 register(FileType("excel", (".xlsx", ".xlsm", ".xls", ".xlsb"), "Excel workbook", scan, write_excel))

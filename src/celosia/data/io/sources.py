@@ -1,4 +1,4 @@
-"""The two verbs: open a source for reading, write a frame to a file or a database."""
+"""Entry points: open a file or a database for reading, write a frame to one."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ REMOTE = frozenset(
     {"abfs", "abfss", "adl", "az", "azure", "dbfs", "file", "ftp", "ftps", "gcs", "gs", "hdfs", "hf", "http", "https"}
     | {"r2", "s3", "s3a", "s3n", "sftp", "ssh", "webhdfs"}
 )
-"""Schemes of addresses that name a file, not a database."""
+"""Schemes of URLs of files."""
 
 
-def scan(source: str | Path, *, type: str | None = None, **options: Any) -> Scan:  # noqa: A002
+def scan(source: str | Path, *, type: str | None = None, **options: object) -> Scan:  # noqa: A002
     """Open a file or a database for reading.
 
-    ``source`` is a path, whose suffix tells the type (``type="csv"`` says it), or a database URL such as
+    ``source`` is a path, whose suffix is the type unless ``type`` is given, or a database URL such as
     ``sqlite:///people.db`` with ``query="SELECT …"`` or ``table="people"``. The other options are those of the
     reader.
 
-    Raises ``DataError`` when the source cannot be read, ``UnknownName`` for a type that is not known.
+    Raises ``DataError`` if the source cannot be read, ``UnknownName`` for an unknown type.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as place:
@@ -41,7 +41,8 @@ def scan(source: str | Path, *, type: str | None = None, **options: Any) -> Scan
     if is_url(source):
         refuse_remote(str(source))
         check_options("database", database.scan, options, 1)
-        return database.scan(str(source), **options)
+        checked: dict[str, Any] = options
+        return database.scan(str(source), **checked)
     kind = type_of(source, type)
     if kind.read is None:
         raise OutputError(f"{kind.summary} cannot be read.")
@@ -52,7 +53,7 @@ def scan(source: str | Path, *, type: str | None = None, **options: Any) -> Scan
 
 
 def write(
-    frame: Any,
+    frame: object,
     path: str | Path,
     facts: FileFacts | None = None,
     *,
@@ -60,18 +61,19 @@ def write(
     originals: Iterable[str | Path] = (),
     overwrite: bool = False,
     mode: int | None = None,
-    **options: Any,
+    **options: object,
 ) -> None:
-    """Write a frame whole or not at all: a temporary file beside the target, then a rename.
+    """Write a frame completely or not at all: to a temporary file in the same directory, then a rename.
 
-    ``facts`` of the original keep its separator, value labels, missing codes and formats. A file that is there is
-    replaced only with ``overwrite=True``; an original (the source of the facts and those listed) never.
+    With the ``facts`` of the original its separator, value labels, missing codes and formats are kept. An existing file
+    is replaced only with ``overwrite=True``, an original (the source of the facts and ``originals``) never.
 
-    Raises ``OutputError`` when the result cannot be written as asked.
+    Raises ``OutputError`` if the result cannot be written.
     """
     if is_url(path):
         check_options("database", database.write, options, 2)
-        database.write(lazy_frame(frame), str(path), **options)
+        checked: dict[str, Any] = options
+        database.write(lazy_frame(frame), str(path), **checked)
         return
     target = Path(path)
     kind = type_of(target, type)
@@ -89,7 +91,7 @@ def write(
 
 
 def refuse_remote(url: str) -> None:
-    """Raise for the address of a file elsewhere: only local files and databases are read."""
+    """Raise for the URL of a file: only local files and databases are read."""
     scheme = url.partition("://")[0].lower()
     if scheme in REMOTE:
         raise DataError(
@@ -99,7 +101,7 @@ def refuse_remote(url: str) -> None:
 
 
 def is_url(source: str | Path) -> bool:
-    """Say whether a source is a database URL, or stands for one.
+    """Return whether a source is a database URL, or a reference to one.
 
     >>> is_url("sqlite:///people.db"), is_url("env:DATABASE"), is_url("people.csv")
     (True, True, False)

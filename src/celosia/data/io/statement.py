@@ -1,16 +1,19 @@
-"""What a query may be: one statement that reads.
+"""Validation of queries: one statement that only reads.
 
-The connection that runs it is opened for reading only as well; this check says *why* a query is refused, and closes
-what a reading connection leaves open: functions that read or write files, command the server or run another query.
+The connection that runs a query is read-only as well. This check states *why* a query is refused, and refuses what a
+read-only connection allows: functions that read or write files, control the server or run another query.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from celosia.data.pure_functions import refuse_calls, refuse_escaped
 from celosia.data.quiet import silence
 from celosia.errors import DataError, MissingExtra
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 #: DuckDB's table functions that a query may call. Others read files, write logs or change settings.
 TABLES = frozenset({"json_each", "json_tree", "repeat", "repeat_row"})
@@ -18,14 +21,14 @@ TABLES = frozenset({"json_each", "json_tree", "repeat", "repeat_row"})
 DIALECTS = {"postgresql": "postgres", "mariadb": "mysql", "mssql": "tsql"}
 
 KEEP_JOIN_ORDER = {"disabled_optimizers": "build_side_probe_side,join_order"}
-"""Settings of a connection under which a join keeps the order of its left side.
+"""Settings of a connection with which a join keeps the order of its left side.
 
-DuckDB exchanges the sides where it expects the right one to be longer, and the rows come in another order.
+Otherwise DuckDB exchanges the sides if it expects the right one to be longer, which changes the order of the rows.
 """
 
 
 def quote_name(name: str) -> str:
-    """A name as SQL writes it.
+    """Quote a name for SQL.
 
     >>> quote_name('a"b')
     '"a""b"'
@@ -34,7 +37,7 @@ def quote_name(name: str) -> str:
 
 
 def check_reads(query: str, dialect: str) -> None:
-    """Raise unless a query is a single SELECT, WITH … SELECT or VALUES; the message does not repeat it.
+    """Raise unless a query is a single SELECT, WITH … SELECT or VALUES; the message does not quote it.
 
     >>> check_reads("SELECT age FROM people", "sqlite")
     >>> check_reads("DROP TABLE people", "sqlite")
@@ -54,17 +57,17 @@ def check_reads(query: str, dialect: str) -> None:
             raise DataError(f"the query calls {node.name}, which acts outside of the query. Leave it out.")
 
 
-def _parse(query: str, dialect: str) -> Any:
-    """Read one statement."""
+def _parse(query: str, dialect: str) -> exp.Expr:
+    """Parse a query, which must be one statement."""
     try:
         import sqlglot
         from sqlglot.errors import SqlglotError
     except ImportError as error:
         raise MissingExtra.of("reading databases", "db") from error
-    spoken = dialect if dialect in sqlglot.Dialect.classes else None
+    known = dialect if dialect in sqlglot.Dialect.classes else None
     try:
         with silence():
-            statements = [tree for tree in sqlglot.parse(query, read=spoken) if tree is not None]
+            statements = [tree for tree in sqlglot.parse(query, read=known) if tree is not None]
     except (SqlglotError, RecursionError, ValueError):
         raise DataError("the query cannot be read (syntax error): write one SELECT statement.") from None
     if len(statements) != 1:

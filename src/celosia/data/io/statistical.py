@@ -14,9 +14,10 @@ from celosia.errors import DataError, MissingExtra, OutputError, ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyreadstat
 
-#: Stata stores ``.a`` to ``.z`` in a 32-bit column as the numbers above this one. A tagged missing value that is kept
-#: takes that number here, which no value of such a column can have.
+#: Stata stores ``.a`` to ``.z`` in a 32-bit column as the numbers above this one, which no value of such a column can
+#: have. A tagged missing value is replaced by this number.
 TAGGED = 2_147_483_621
 TAGS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -29,11 +30,11 @@ def scan(
 ) -> Scan:
     """Read an SPSS, Stata or SAS file.
 
-    Cells are codes; their labels are in the facts. ``user_missing="null"`` makes cells with a code that the file
-    declares as missing missing; ``"keep"`` leaves the codes, so that *refused* and *not asked* stay apart. (Tagged
-    missing values ``.a`` to ``.z`` are then the numbers 2147483622 to 2147483647.) Either way the declarations are
-    written back. An empty text is missing. Columns of whole numbers become integers. Codes labelled ``*``, as those of
-    suppressed records are in a release, are stars again.
+    Cells are codes; their labels are in the facts. With ``user_missing="null"`` cells with a declared missing code are
+    missing; ``"keep"`` keeps the codes, so that *refused* and *not asked* stay distinct (tagged missing values ``.a``
+    to ``.z`` are then the numbers 2147483622 to 2147483647). A writer writes the declarations back in both cases. An
+    empty text is missing. Columns of whole numbers become integers. Codes labelled ``*``, the suppressed cells of a
+    release, become suppressed values ``*`` again.
     """
     file = existing_file(path)
     if user_missing not in ("null", "keep"):
@@ -41,7 +42,7 @@ def scan(
     kind, read = _reader(file)
     options: dict[str, Any] = {"encoding": encoding, "output_format": "polars"}
     if kind != "xport":
-        # The reader tells the declared codes only when it is asked to leave them in the cells.
+        # The reader returns the declared codes only if they stay in the cells.
         options["user_missing"] = True
     try:
         frame, meta = read(file, **options)
@@ -63,24 +64,24 @@ def scan(
     )
     typed = _with_types(frame, missing)
     cells = typed if user_missing == "keep" else _without_codes(typed, missing)
-    return Scan(_with_stars(cells, facts.labels).lazy(), facts, str(file))
+    return Scan(_with_suppressed(cells, facts.labels).lazy(), facts, str(file))
 
 
-def _with_stars(frame: pl.DataFrame, labels: Mapping[str, Mapping[float | str, str]]) -> pl.DataFrame:
-    """A column in which a label is a star as the text that it was before it was written."""
+def _with_suppressed(frame: pl.DataFrame, labels: Mapping[str, Mapping[float | str, str]]) -> pl.DataFrame:
+    """Replace codes labelled ``*`` by suppressed values."""
     import polars as pl
 
     for name, texts in labels.items():
-        stars = [code for code, text in texts.items() if text == STAR]
-        if stars and name in frame.columns:
+        suppressed = [code for code, text in texts.items() if text == STAR]
+        if suppressed and name in frame.columns:
             cell = pl.col(name)
-            shown = pl.when(cell.is_in(stars)).then(pl.lit(STAR)).otherwise(cell.cast(pl.String))
+            shown = pl.when(cell.is_in(suppressed)).then(pl.lit(STAR)).otherwise(cell.cast(pl.String))
             frame = frame.with_columns(shown.alias(name))
     return frame
 
 
 def write_spss(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, compress: bool = False) -> None:
-    """Write an SPSS file with the labels, missing codes, formats and measures of the original, brought up to date."""
+    """Write an SPSS file with the updated labels, missing codes, formats and measures of the original."""
     if draft.suffix.lower() == ".por":
         raise OutputError("the portable files of SPSS (.por) are only read: name the output .sav.")
     import pyreadstat
@@ -107,7 +108,7 @@ def write_spss(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, com
 
 
 def write_stata(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None) -> None:
-    """Write a Stata file with the labels of the original, brought up to date, and its tagged missing values."""
+    """Write a Stata file with the updated labels of the original and its tagged missing values."""
     import polars as pl
     import pyreadstat
 
@@ -118,7 +119,7 @@ def write_stata(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None) -> No
         if name not in table.columns or not letters or not table[name].dtype.is_numeric():
             continue
         labels[name] = {letters.get(code, code): text for code, text in labels.get(name, {}).items()}
-        # The writer takes tags, and labels for tags, only in a column of objects.
+        # The writer accepts tags, and labels of tags, only in a column of objects.
         tags[name] = sorted(tag for tag in letters.values() if tag)
         cells = [letters.get(cell, cell) for cell in table[name].to_list()]
         table = table.with_columns(pl.Series(name, cells, dtype=pl.Object))
@@ -157,14 +158,14 @@ def _reader(file: Path) -> tuple[str, Callable[..., Any]]:
     return readers[file.suffix.lower()]
 
 
-def _code(code: Any) -> float | str:
-    """Return a code as it is in the frame: whole numbers as integers, tags as their stand-in."""
+def _code(code: float | str) -> float | str:
+    """Convert a code to the cells of the frame: whole numbers to integers, tags to their numbers."""
     if isinstance(code, str):
         return TAGGED + 1 + TAGS.index(code) if len(code) == 1 and code in TAGS else code
     return int(code) if float(code).is_integer() else float(code)
 
 
-def _missing_codes(meta: Any) -> dict[str, tuple[MissingCode, ...]]:
+def _missing_codes(meta: pyreadstat.metadata_container) -> dict[str, tuple[MissingCode, ...]]:
     """Return the missing codes that a file declares."""
     missing = {
         name: tuple(MissingCode(_code_or_end(r["lo"]), _code_or_end(r["hi"])) for r in ranges)
@@ -176,13 +177,13 @@ def _missing_codes(meta: Any) -> dict[str, tuple[MissingCode, ...]]:
     return missing
 
 
-def _code_or_end(end: Any) -> float | str:
-    """Return an end of a range: text as it is (a one-letter text is no tag here), numbers as codes."""
+def _code_or_end(end: float | str) -> float | str:
+    """Convert an end of a range: text stays as it is (a one-letter text is not a tag here), numbers become codes."""
     return end if isinstance(end, str) or end in (float("inf"), float("-inf")) else _code(end)
 
 
 def _with_types(frame: pl.DataFrame, missing: Mapping[str, tuple[MissingCode, ...]]) -> pl.DataFrame:
-    """Give the columns their types: tagged missing values as numbers, whole numbers as integers, no empty texts."""
+    """Convert columns: tagged missing values to numbers, whole numbers to integers, empty texts to missing values."""
     import polars as pl
 
     changes: list[pl.Expr | pl.Series] = []
@@ -207,23 +208,23 @@ def _with_types(frame: pl.DataFrame, missing: Mapping[str, tuple[MissingCode, ..
 
 
 def _without_codes(frame: pl.DataFrame, missing: Mapping[str, tuple[MissingCode, ...]]) -> pl.DataFrame:
-    """Make the cells that a file declares missing missing, and what is left of a column whole if it is."""
+    """Replace declared missing codes by missing values; columns that are whole without them become integers."""
     import polars as pl
 
     changes = []
     for name, codes in missing.items():
         cell = pl.col(name)
-        gone = pl.any_horizontal(
+        declared = pl.any_horizontal(
             *(cell == c.low if isinstance(c.low, str) else cell.is_between(c.low, c.high) for c in codes)
         )
-        changes.append(pl.when(~gone).then(cell).alias(name))
+        changes.append(pl.when(~declared).then(cell).alias(name))
     return _with_types(frame.with_columns(changes), {}) if changes else frame
 
 
 def _prepare(
     frame: pl.LazyFrame, facts: FileFacts | None
 ) -> tuple[pl.DataFrame, FileFacts, dict[str, dict[float | str, str]]]:
-    """Return the table with labelled columns as codes, the facts, and the labels of the columns that are left."""
+    """Return the table with labelled columns as codes, the facts, and the labels of its columns."""
     import polars as pl
 
     try:
@@ -245,14 +246,14 @@ def _prepare(
 
 
 def _has_missing_codes(table: pl.DataFrame, name: str, codes: tuple[MissingCode, ...]) -> bool:
-    """Say whether the missing codes of a column still apply: it is there, of the same type, and they are no tags."""
+    """Return whether the missing codes of a column still apply: it exists with the same type, and they are not tags."""
     if name not in table.columns or any(code.tag for code in codes):
         return False
     return all(isinstance(code.low, str) != table[name].dtype.is_numeric() for code in codes)
 
 
 def _fits_format(column: pl.Series, display: str) -> bool:
-    """Say whether a display format of the original still fits the column after recoding."""
+    """Return whether a display format of the original still fits the column after recoding."""
     import polars as pl
 
     temporal = display.startswith(("%t", "%d")) or "DATE" in display.upper() or "TIME" in display.upper()
@@ -269,7 +270,7 @@ def _fits_format(column: pl.Series, display: str) -> bool:
 
 
 def _shows_decimals(column: pl.Series, display: str) -> bool:
-    """Say whether an SPSS format shows the decimals that a column has now."""
+    """Return whether a display format shows the decimals of a column."""
     return display.startswith("%") or not column.dtype.is_float() or not display.endswith(".0")
 
 

@@ -1,7 +1,7 @@
-"""SAS transport files: what the format can hold, checked before it is written.
+"""Writer of SAS transport files, with checks of the limits of the format.
 
-A number is an IBM double: all 53 bits of a number fit, but the writer stops at 2^249. There are no labels of values
-(SAS keeps them in a catalogue apart), no difference between an empty and a missing text, and no blanks behind a text.
+A number is an IBM double: all 53 bits of a number fit, but the writer stops at 2^249. There are no value labels (SAS
+has them in a separate catalogue), no difference between an empty and a missing text, and no trailing blanks.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ LABELS = {8: 256, 5: 40}
 
 
 def write_transport(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, version: Literal[8, 5] = 8) -> None:
-    """Write a SAS transport file with the explanations of the columns.
+    """Write a SAS transport file with the descriptions of the columns.
 
-    ``version=5``, which the oldest programs need, has names of 8 characters at most and texts of 200. Dates, times and
-    moments keep their kind, truth values are 1 and 0; labelled columns are codes, or text where they were recoded.
+    ``version=5``, which the oldest programs need, has names of at most 8 characters and texts of at most 200. Dates,
+    times and datetimes keep their types, booleans are 1 and 0; labelled columns are codes, or text if recoded.
     """
     import polars as pl
 
@@ -50,7 +50,7 @@ def write_transport(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *
 
 
 def check_names(names: list[str], version: int) -> None:
-    """Refuse names that SAS does not allow."""
+    """Raise for names that SAS does not allow."""
     for name in names:
         if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name) or len(name) > NAMES[version]:
             raise OutputError(
@@ -64,7 +64,7 @@ def check_names(names: list[str], version: int) -> None:
 
 
 def check_column(column: pl.Series, version: int) -> None:
-    """Refuse a column that would come back as something else."""
+    """Raise for a column whose values a reader of the file would not get back."""
     import polars as pl
 
     if column.dtype == pl.String:

@@ -1,8 +1,7 @@
-"""Which type each column of a text file has, decided so that no later cell can break a run.
+"""Type inference for the columns of a text file, valid for all cells.
 
-A guess from the head of the file is checked against every cell in one streaming pass. A column whose cells do not
-all fit is read as the next wider type, in the end as text. Numbers with leading zeros stay text: ``08001`` is a
-postcode, not 8001.
+A guess from the head of the file is checked against every cell in one streaming pass. If a cell does not fit the column
+gets the next wider type, in the end text. Numbers with leading zeros stay text: ``08001`` is a postcode, not 8001.
 """
 
 from __future__ import annotations
@@ -10,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
 
-#: Answers that say nothing. In a column of texts they may be values (``NS`` is Nova Scotia), among numbers they cannot.
+#: Non-answers. In a column of texts they may be values (``NS`` is Nova Scotia), among numbers they cannot.
 NO_ANSWER = frozenset(
     [
         "ns/nc", "ns", "nc", "no sabe", "no contesta", "no sabe/no contesta", "no consta", "desconocido",
@@ -49,10 +48,10 @@ MARKS = (
     ),
     *sorted({form for word in NO_ANSWER - {"n/a"} for form in (word, word.upper(), word.capitalize())}),
 )
-#: Signs of thousands with the decimal mark that goes with them: 1.234,56 · 1,234.56 · 1 234,56 · 1'234.56
+#: Pairs of thousands separator and decimal mark: 1.234,56 · 1,234.56 · 1 234,56 · 1'234.56
 Groupings = tuple[tuple[str, str], ...]
 GROUPINGS: Groupings = ((".", ","), (",", "."), (" ", ","), ("\xa0", ","), ("\u202f", ","), ("'", "."), ("’", "."))
-# A number of more than 15 digits would lose some as a double; up to 18 digits fit an integer.
+# A double is exact to 15 digits, an integer to 18.
 PATTERNS = {
     "integer": r"^(?:0|-?[1-9]\d{0,17})$",
     "number": r"^[+-]?(?:(?:0|[1-9]\d{0,14})(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$",
@@ -65,9 +64,9 @@ WIDER = {"integer": "number", "number": "text", "truth": "text", "date": "text",
 
 @dataclass(frozen=True)
 class Reading:
-    """How the cells of one column are read: as what, which marks are missing, with blanks stripped or not.
+    """Parsing of the cells of a column: kind, marks for missing cells, whether to strip blanks, notation of dates.
 
-    ``grouping`` is the sign of thousands and the decimal mark of numbers that are written with both.
+    ``grouping`` is the thousands separator and the decimal mark of numbers that have both.
     """
 
     kind: str
@@ -80,25 +79,18 @@ class Reading:
         """Return the polars type of the column."""
         import polars as pl
 
-        types: dict[str, Any] = {
-            "integer": pl.Int64(),
-            "number": pl.Float64(),
-            "truth": pl.Boolean(),
-            "date": pl.Date(),
-            "moment": pl.Datetime("us"),
-        }
-        dtype: pl.DataType = types.get(self.kind, pl.String())
-        return dtype
+        types = {"integer": pl.Int64(), "number": pl.Float64(), "truth": pl.Boolean(), "date": pl.Date()}
+        return pl.Datetime("us") if self.kind == "moment" else types.get(self.kind, pl.String())
 
     @property
     def native(self) -> bool:
-        """Say whether the scanner itself can read the column, without an expression after it."""
+        """Whether the scanner itself can parse the column, without an expression after it."""
         plain = not self.strip and self.grouping is None and self.kind != "moment"
         return plain and len(self.marks) < 2 and "" not in self.marks
 
 
 def is_mark(text: str) -> bool:
-    """Say whether a cell is a mark or an answer that says nothing, whatever its case.
+    """Return whether a cell is a mark for missing or a non-answer in any case.
 
     >>> is_mark("ns/NC"), is_mark("0")
     (True, False)
@@ -109,9 +101,9 @@ def is_mark(text: str) -> bool:
 def grouped_notation(
     cells: pl.Series, decimal: str = ".", groupings: Groupings = GROUPINGS, separator: str = ""
 ) -> tuple[str, str] | None:
-    """Return the sign of thousands and the decimal mark by which all cells are numbers, or None.
+    """Return the thousands separator and the decimal mark with which all cells are numbers, or None.
 
-    Some cell must leave no doubt (1.234 alone could be either), or the file write its other numbers with this mark.
+    At least one cell must be unambiguous (1.234 is not), or the file have this decimal mark in other numbers.
 
     >>> import polars as pl
     >>> grouped_notation(pl.Series(["1.234,56", "7,5"])), grouped_notation(pl.Series(["1.234", "7.500"]))
@@ -130,7 +122,7 @@ def grouped_notation(
 
 
 def _grouped_pattern(kind: str, grouping: tuple[str, str]) -> str:
-    """Return the regular expression of numbers with a sign of thousands."""
+    """Return the regular expression of numbers with a thousands separator."""
     thousands, mark = map(re.escape, grouping)
     places = rf"(?:{mark}\d+)?" if kind == "number" else ""
     return rf"^[+-]?(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}}){{1,4}}|0|[1-9]\d{{0,14}}){places}$"
@@ -157,12 +149,12 @@ def readings_of(
     marks: tuple[str, ...] = MARKS,
     *,
     quoted: bool = True,
-    settled: bool = False,
+    decimal_given: bool = False,
     separator: str = "",
 ) -> dict[str, Reading]:
-    """Decide how each column is read; ``cells`` and ``head`` hold the cells as text, perhaps in quotes.
+    """Infer the reading of each column; ``cells`` and ``head`` have the cells as text, perhaps in quotes.
 
-    A column may have signs of thousands, and a decimal mark of its own unless the file's is ``settled``.
+    A column may have thousands separators, and a decimal mark of its own unless that of the file is given.
 
     >>> import polars as pl
     >>> head = pl.DataFrame({"a": ["1", "2"], "zip": ["08001", "17001"]})
@@ -170,10 +162,10 @@ def readings_of(
     >>> [(name, r.kind) for name, r in readings_of(cells.lazy(), head, ".").items()]
     [('a', 'number'), ('zip', 'text')]
     """
-    groupings = tuple(g for g in GROUPINGS if g[1] == decimal) if settled else GROUPINGS
+    groupings = tuple(g for g in GROUPINGS if g[1] == decimal) if decimal_given else GROUPINGS
     readings = {name: _guess(head[name], decimal, marks, groupings, separator) for name in head.columns}
     unchecked = {name for name, reading in readings.items() if reading.kind != "text"}
-    # integer -> number -> text: three rounds end it; others are for columns that are empty in the head, and for blanks.
+    # integer -> number -> text takes three rounds; two more are for columns that are empty in the head, and for blanks.
     for _ in range(5):
         if not unchecked:
             break
@@ -193,7 +185,7 @@ def readings_of(
 
 
 def expression(name: str, reading: Reading, decimal: str, *, strict: bool = True) -> pl.Expr:
-    """Return the expression that makes the column from its text cells."""
+    """Return the expression that parses the text cells of a column."""
     import polars as pl
 
     cell = _cell(name, reading.strip)
@@ -214,7 +206,7 @@ def expression(name: str, reading: Reading, decimal: str, *, strict: bool = True
 
 
 def _cell(name: str, strip: bool) -> pl.Expr:
-    """Return the text of the cell, without blanks around it when asked; nothing left is missing."""
+    """Return the text of a cell; an empty text after stripping is missing."""
     import polars as pl
 
     cell = pl.col(name)
@@ -227,7 +219,7 @@ def _cell(name: str, strip: bool) -> pl.Expr:
 def _guess(
     head: pl.Series, decimal: str, marks: tuple[str, ...], groupings: Groupings = GROUPINGS, separator: str = ""
 ) -> Reading:
-    """Guess how a column is read from its first cells."""
+    """Guess the reading of a column from its first cells."""
     cells = head.drop_nulls()
     if cells.is_empty():
         return Reading("empty")
@@ -248,7 +240,7 @@ def _guess(
 def _misfits(
     cells: pl.LazyFrame, readings: Mapping[str, Reading], decimal: str, marks: tuple[str, ...]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Count, per column, the cells that do not fit the reading and those that are a mark."""
+    """Count, per column, the cells that do not fit the reading, and the marks."""
     import polars as pl
 
     wanted = []
@@ -267,12 +259,12 @@ def _misfits(
 
 
 def _misfit(cell: pl.Expr, reading: Reading, decimal: str) -> pl.Expr:
-    """Say for each cell whether it cannot be read as the reading says."""
+    """Return an expression for the cells that do not fit the reading."""
     if reading.kind == "empty":
         return cell.is_not_null()
     misfit = ~cell.str.contains(pattern(reading.kind, decimal, reading.grouping))
     if reading.kind in ("date", "moment"):
-        # 30 February fits the pattern and is no date, and a calendar has no year 0.
+        # The pattern allows 30 February and the year 0.
         misfit |= cell.str.head(10).str.to_date("%Y-%m-%d", strict=False).is_null() | cell.str.starts_with("0000")
     return misfit & cell.is_not_null()
 
@@ -286,7 +278,7 @@ def _widen(
     groupings: Groupings,
     separator: str,
 ) -> Reading:
-    """Return the next reading to try after some cell did not fit."""
+    """Return the next reading to try after a cell did not fit."""
     import polars as pl
 
     wrong = cells.filter(_misfit(_cell(name, reading.strip), reading, decimal)).select(pl.col(name)).head(1000)
@@ -294,7 +286,7 @@ def _widen(
     seen = _guess(misfits, decimal, marks, groupings, separator)
     if reading.kind == "empty":
         return seen
-    # Blanks around a late number, or in its place, are no reason to call a column of numbers text.
+    # Blanks around a number, or instead of one, do not make a column of numbers text.
     bare = misfits.str.strip_chars()
     if not reading.strip and ((bare != misfits) | (bare == "")).any():
         return replace(reading, strip=True)
@@ -308,7 +300,7 @@ def _widen(
 
 
 def _with_empty(cells: pl.LazyFrame, names: list[str]) -> list[str]:
-    """Return the text columns with an empty text between quotes, which the scanner does not take as missing."""
+    """Return the text columns with an empty text in quotes, which the scanner does not treat as missing."""
     import polars as pl
 
     if not names:
@@ -325,12 +317,12 @@ def marks_in(cells: pl.LazyFrame, name: str, strip: bool, marks: tuple[str, ...]
 
 
 def mark_map(readings: Mapping[str, Reading]) -> dict[str, tuple[str, ...]]:
-    """Return the marks per column that has some."""
+    """Return the marks of each column that has some."""
     return {name: reading.marks for name, reading in readings.items() if any(reading.marks)}
 
 
 def grouping_map(readings: Mapping[str, Reading]) -> dict[str, tuple[str, str]]:
-    """Return the sign of thousands and the decimal mark per column that was read by them."""
+    """Return the thousands separator and the decimal mark of each column that has them."""
     return {name: reading.grouping for name, reading in readings.items() if reading.grouping is not None}
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_COLUMNS = 20_000
-"""Columns of a file: each is looked at by itself, and what is told of them grows with their number."""
+"""Largest number of columns of a file: each is analysed separately."""
 
 
 def scan(
@@ -40,11 +40,11 @@ def scan(
 ) -> Scan:
     """Open a delimited text file as a lazy scan whose column types hold for every record.
 
-    The separator, the encoding and the decimal mark are told from the first megabyte unless they are given.
-    ``header=False`` with ``columns`` names the columns of a file without a header; unless it is given, a first line
-    that looks like a record is refused. ``missing`` lists the marks that
-    mean missing in every column; ``text`` lists columns to be left as text (``True``: all of them); ``dates`` maps
-    columns to the notation of their dates (``%d/%m/%Y``), as ISO dates need none.
+    The separator, the encoding and the decimal mark are detected from the first megabyte unless they are given.
+    ``header=False`` with ``columns`` names the columns of a file without a header; if it is not given, a first line
+    that looks like a record is refused. ``missing`` lists the marks that mean missing in every column; ``text`` lists
+    columns to read as text (``True``: all of them); ``dates`` maps columns to the notation of their dates
+    (``%d/%m/%Y``), which ISO dates do not need.
 
     Raises ``DataError`` for an empty file, a header without records, equal column names, records of another width
     than the header and damaged UTF-8.
@@ -63,13 +63,15 @@ def scan(
     except pl.exceptions.PolarsError as error:  # its message may quote a record
         raise DataError(f"{file.name} cannot be read as delimited text ({type(error).__name__}).") from None
     _refuse_misshapen(file, dialect, names, structure, header)
-    # A scan reads blank lines at the end as records without values; the count of records stops before them.
+    # A scan reads blank lines at the end as records without values, so that it is limited to the records before.
     rows = structure.records - structure.trailing - int(header) if structure.trailing else None
     checked = _Text(source, dialect, names, header, rows)
     cells = checked.lazy({name: Reading("text") for name in names})
     marks = MARKS if missing is None else tuple(missing)
     try:
-        readings = _readings(cells, dialect, names, marks, text, dates or {}, structure, settled=decimal is not None)
+        readings = _readings(
+            cells, dialect, names, marks, text, dates or {}, structure, decimal_given=decimal is not None
+        )
         _check_dates(file, cells, readings)
     except pl.exceptions.PolarsError as error:  # its message may quote a record
         raise DataError(f"{file.name} cannot be read as delimited text ({type(error).__name__}).") from error
@@ -100,13 +102,13 @@ def write(
 ) -> None:
     """Write a delimited text file in UTF-8, with the separator and decimal mark of the original by default.
 
-    ``formulas`` states what becomes of texts that a spreadsheet would execute: ``quote`` puts an apostrophe before
-    them, ``keep`` leaves them, ``refuse`` raises.
+    ``formulas`` is for texts that a spreadsheet would execute: ``quote`` puts an apostrophe before them, ``keep``
+    leaves them, ``refuse`` raises.
     """
     frame = without_formulas(frame, formulas)
     kept = facts if facts is not None and facts.type == "csv" else FileFacts("csv")
     name = draft.name.lower()
-    default = kept.separator if kept.separator in SEPARATORS else ","  # another one no reader would tell by itself
+    default = kept.separator if kept.separator in SEPARATORS else ","  # others cannot be detected
     mark = separator or ("\t" if ".tsv" in name else default)
     point = decimal or (kept.decimal if mark != "," else ".") or "."
     if ".tsv" in name and mark != "\t":
@@ -132,7 +134,7 @@ def _names(file: Path, dialect: Dialect, columns: Sequence[str] | None) -> tuple
         raise DataError(f"{file.name} has {len(raw)} columns; at most {MOST_COLUMNS} are read. Leave some out.")
     names = tuple(name.strip() or f"column_{i + 1}" for i, name in enumerate(raw))
     patterns = [name for name in names if name == "*" or (name.startswith("^") and name.endswith("$"))]
-    if patterns:  # Polars takes them as patterns over all columns, even in operations on one column
+    if patterns:  # for Polars they are patterns over all columns, also in operations on one column
         raise DataError(f"{file.name}: a column cannot be named {patterns[0]!r}. Rename it.")
     twice = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -143,14 +145,14 @@ def _names(file: Path, dialect: Dialect, columns: Sequence[str] | None) -> tuple
 def _check_structure(
     file: Path, dialect: Dialect, names: tuple[str, ...], encoded: bool
 ) -> tuple[Path | bytes, Structure]:
-    """Return the file, or its UTF-8 text where it is in another encoding, with its structure."""
+    """Return the file, or its text as UTF-8 if it has another encoding, with its structure."""
     if dialect.encoding.replace("_", "-").lower() in ("utf-8", "utf8", "utf-8-sig", "ascii"):
         structure = structure_of(file, dialect.separator, len(names))
         if structure.utf8:
             return file, structure
         with open_bytes(file) as stream:
             data = stream.read()
-        # The head may be plain ASCII and the first accent come late: then the whole file decides.
+        # The head may be ASCII and the first accent come later: then the encoding is that of the whole file.
         whole = None if encoded else encoding_of(data)
         if whole != "cp1252":
             counts = damaged_columns(file, dialect.separator, names)
@@ -173,7 +175,7 @@ def _check_structure(
 
 
 def _refuse_misshapen(file: Path, dialect: Dialect, names: tuple[str, ...], structure: Structure, header: bool) -> None:
-    """Raise when records are missing, ragged or apart."""
+    """Raise if there are no records, ragged records or blank lines between records."""
     if structure.unclosed:
         raise DataError(
             f"{file.name}: a quote is opened and never closed, so the rest of the file is one cell. Close it."
@@ -201,9 +203,9 @@ def _readings(
     dates: Mapping[str, str],
     structure: Structure,
     *,
-    settled: bool,
+    decimal_given: bool,
 ) -> dict[str, Reading]:
-    """Decide the readings, leaving as text what is asked to be text."""
+    """Infer the readings of all columns, except those read as text or dates by option."""
     asked = set(names) if text is True else set(text or ())
     unknown = (asked | set(dates)) - set(names)
     if unknown:
@@ -219,7 +221,7 @@ def _readings(
             dialect.decimal,
             marks,
             quoted=structure.quoted,
-            settled=settled,
+            decimal_given=decimal_given,
             separator=dialect.separator,
         )
     readings |= {
@@ -230,13 +232,12 @@ def _readings(
 
 
 def _check_dates(file: Path, cells: pl.LazyFrame, readings: dict[str, Reading]) -> None:
-    """Raise when a cell is no date in the notation that was given for its column."""
-
-    given = {name: reading for name, reading in readings.items() if reading.notation}
-    if not given:
+    """Raise if a cell is not a date in the notation of its column."""
+    notated = {name: reading for name, reading in readings.items() if reading.notation}
+    if not notated:
         return
     wrong = []
-    for name, reading in given.items():
+    for name, reading in notated.items():
         filled = expression(name, Reading("text", reading.marks, strip=True), ".").is_not_null()
         wrong.append((filled & expression(name, reading, ".", strict=False).is_null()).sum().alias(name))
     counts = cells.select(wrong).collect(engine="streaming").row(0, named=True)
@@ -247,7 +248,7 @@ def _check_dates(file: Path, cells: pl.LazyFrame, readings: dict[str, Reading]) 
 
 @dataclass(frozen=True)
 class _Text:
-    """A checked text: where it is, how it is written, what its columns are called, how many records are read."""
+    """Checked text: its source, format, names of columns and number of records."""
 
     source: Path | bytes
     dialect: Dialect
@@ -257,7 +258,7 @@ class _Text:
     """None for all of them."""
 
     def plain(self, readings: dict[str, Reading]) -> bool:
-        """Say whether any reader of CSV would read the same records from the file."""
+        """Return whether any CSV reader would read the same records from the file."""
         written = isinstance(self.source, Path) and self.header and self.rows is None
         named = self.names == self.dialect.columns and self.dialect.decimal == "."
         return written and named and all(r.native and not r.marks for r in readings.values())
@@ -267,7 +268,7 @@ class _Text:
         import polars as pl
 
         options: dict[str, Any] = {
-            # The names were checked and may differ from the header (blanks, gaps), so the header is passed over.
+            # The names were checked and may differ from the header (blanks, gaps), so that the header is skipped.
             "has_header": False,
             "skip_rows": int(self.header),
             "separator": self.dialect.separator,

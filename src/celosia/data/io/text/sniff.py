@@ -1,8 +1,7 @@
-"""How a text file is written: its encoding, separator and decimal mark, told from its first bytes.
+"""Detection of the encoding, separator and decimal mark of a text file from its first bytes.
 
-The encoding is not asked of charset-normalizer, which always names one: it takes short texts in Windows-1252 for
-Windows-1250 (``Muñoz`` becomes ``Muńoz``), and damaged UTF-8, too. A person's name that is garbled in silence is worse
-than a question.
+charset-normalizer is not used, because it always returns an encoding: Windows-1250 for short texts in Windows-1252
+(``Muñoz`` becomes ``Muńoz``), and for damaged UTF-8, too. An error is better than a silently garbled name.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from typing import IO, cast
 from celosia.data.io.facts import MOST_PACKED, UNPACKED
 from celosia.errors import DataError
 
-#: Enough to see some thousand records and little enough to be read at once.
+#: Bytes of the beginning of a file: some thousand records.
 HEAD = 1 << 20
 SEPARATORS = (",", ";", "\t", "|")
-# Letters and signs of Western European text. A file in Windows-1252 uses these; damaged UTF-8 uses anything.
+# Letters and signs of Western European text. A file in Windows-1252 has these; damaged UTF-8 has others, too.
 WESTERN = frozenset("áéíóúàèìòùâêîôûäëïöüãõñçßæœøåÁÉÍÓÚÀÈÌÒÙÂÊÎÔÛÄËÏÖÜÃÕÑÇÆŒØÅ¡¿ªº·€£§°«»–—‘’“”…´\xa0")
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 POINT_NUMBER = re.compile(r"[+-]?\d+\.\d+")
@@ -33,7 +32,7 @@ THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written."""
+    """Format of a text file."""
 
     encoding: str
     separator: str
@@ -42,7 +41,7 @@ class Dialect:
 
 
 def open_bytes(source: Path | bytes) -> IO[bytes]:
-    """Open a file, or bytes, for reading, through gzip when the name says so."""
+    """Open a file, or bytes, for reading; a file named ``.gz`` is unpacked."""
     if isinstance(source, bytes):
         return io.BytesIO(source)
     if source.name.lower().endswith(".gz"):
@@ -51,7 +50,7 @@ def open_bytes(source: Path | bytes) -> IO[bytes]:
 
 
 def refuse_inflated(file: Path) -> None:
-    """Raise for a compressed file that unpacks to far more than a table of its size does."""
+    """Raise for a compressed file that unpacks to over ``MOST_PACKED`` times its size."""
     if not file.name.lower().endswith(".gz"):
         return
     most = max(UNPACKED, MOST_PACKED * file.stat().st_size)
@@ -67,10 +66,10 @@ def refuse_inflated(file: Path) -> None:
 
 
 def encoding_of(data: bytes, whole: bool = True) -> str | None:
-    """Return the encoding of the bytes, or None when they are damaged UTF-8 or nothing known.
+    """Return the encoding of the bytes, or None if they are damaged UTF-8 or in an unknown encoding.
 
-    Valid UTF-8 is UTF-8. Bytes that hold no multi-byte UTF-8 character at all and read as Western text in
-    Windows-1252 are that. A mixture is damage: guessing would garble one part of it in silence.
+    Valid UTF-8 is UTF-8. Bytes without any multi-byte UTF-8 character that are Western text in Windows-1252 are that. A
+    mixture is damaged: a guess would silently garble one part of it.
 
     >>> encoding_of("José".encode("cp1252")), encoding_of("José".encode()), encoding_of(b"Jos\\xc3\\xa9, Ram\\xf3n")
     ('cp1252', 'utf-8', None)
@@ -112,9 +111,9 @@ def separator_of(head: str) -> str:
 
 
 def decimal_of(head: str, separator: str) -> str:
-    """Return the decimal mark: a comma when numbers are written with commas and none with a point.
+    """Return the decimal mark: a comma if numbers have commas and none has a point.
 
-    A point before each three digits is no decimal mark where there are commas: 1.234,56.
+    A point before each three digits is not a decimal mark if there are commas: 1.234,56.
 
     >>> decimal_of("a;b\\n1,5;2\\n", ";"), decimal_of("a;b\\n1,5;2.5\\n", ";"), decimal_of("a;b\\n1,5;1.250\\n", ";")
     (',', '.', ',')
@@ -131,9 +130,9 @@ def decimal_of(head: str, separator: str) -> str:
 def dialect_of(
     path: Path, separator: str | None, encoding: str | None, decimal: str | None, header: bool | None
 ) -> Dialect:
-    """Detect how a file is written from its first megabyte; what is given is not guessed.
+    """Detect the format of a file from its first megabyte, as far as it is not given.
 
-    Raises ``DataError`` where ``header`` is None and the first line looks like a record.
+    Raises ``DataError`` if ``header`` is None and the first line looks like a record.
     """
     with open_bytes(path) as file:
         data = file.read(HEAD)
@@ -147,7 +146,7 @@ def dialect_of(
     except UnicodeError as error:
         raise DataError(f"{path.name}: the text is not {encoding}. Try utf-8 or cp1252.") from error
     text = text.removeprefix("\ufeff")
-    # An unfinished last record would count as ragged.
+    # An incomplete last record would count as ragged.
     head = text if len(data) < HEAD else text[: text.rfind("\n") + 1]
     separator = separator or ("\t" if ".tsv" in path.name.lower() else separator_of(head))
     decimal = decimal or decimal_of(head, separator)
@@ -164,10 +163,10 @@ def dialect_of(
 
 
 def header_doubts(rows: list[list[str]]) -> int:
-    """Return how many cells of the first line look like data, or 0 where they are too few to doubt the header.
+    """Count the cells of the first line that look like data; 0 if they are too few to doubt the header.
 
     A cell looks like data if it is a number above numbers, or a value that its column has in other lines. Years and
-    running numbers are names of columns in wide tables.
+    consecutive numbers are names of columns in wide tables.
 
     >>> records = [["50", "Female"], ["38", "Male"]]
     >>> header_doubts([["39", "Male"], *records]), header_doubts([["age", "sex"], *records])
@@ -202,5 +201,5 @@ def _rows(text: str, separator: str, limit: int = 1000) -> list[list[str]]:
             if len(rows) == limit:
                 break
     except csv.Error:
-        pass  # a cell over csv's size limit: what came before is enough to tell the separator
+        pass  # a cell over csv's size limit: the records before are enough to detect the separator
     return rows

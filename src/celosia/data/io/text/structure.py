@@ -1,8 +1,8 @@
-"""One pass over the bytes of a text file: how many records, all of the same width, all of them valid UTF-8.
+"""Check of a text file in one pass over its bytes: number of records, equal numbers of fields, valid UTF-8.
 
-The separators and line ends outside quotes are found with array operations on blocks, so the pass costs about as
-much as reading the file. It is made before the lazy scan because a scan pads short records without a word and
-meets damaged characters only in the middle of a run.
+The separators and line ends outside quotes are found with array operations on blocks, so the pass takes about as long
+as reading the file. It is done before the lazy scan, because a scan silently pads short records and detects damaged
+characters only in the middle of a run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ QUOTE, LINE_FEED, RETURN = 34, 10, 13
 
 @dataclass(frozen=True)
 class Structure:
-    """What the pass found: records (header counted), ragged ones, blank lines, whether UTF-8, which quotes."""
+    """Counts of records (with the header), ragged records and blank lines; whether the text is UTF-8 and has quotes."""
 
     records: int
     ragged: int
@@ -34,7 +34,7 @@ class Structure:
 
 
 def structure_of(source: Path | bytes, separator: str, fields: int) -> Structure:
-    r"""Count the records of a file and those that do not have the expected number of fields.
+    r"""Count the records of a file, and those without the expected number of fields.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as place:
@@ -87,7 +87,7 @@ def damaged_columns(path: Path, separator: str, names: tuple[str, ...]) -> dict[
     import polars as pl
 
     with open_bytes(path) as file:
-        # Every byte becomes one character and back, so the damage survives the parser and can be found by column.
+        # Every byte becomes one character and back, so that damaged cells pass the parser.
         text = file.read().decode("latin-1").encode()
     frame = pl.read_csv(
         text,
@@ -108,7 +108,7 @@ def damaged_columns(path: Path, separator: str, names: tuple[str, ...]) -> dict[
 
 
 class _Tally:
-    """The running counts over the records seen so far."""
+    """Running counts of records."""
 
     def __init__(self, fields: int) -> None:
         self.fields = fields
@@ -132,7 +132,7 @@ class _Tally:
 
 
 def _feed(decoder: codecs.IncrementalDecoder | None, block: bytes) -> codecs.IncrementalDecoder | None:
-    """Feed a block to the decoder; None once the text has turned out not to be UTF-8."""
+    """Feed a block to the decoder; None if the text is not UTF-8."""
     if decoder is None:
         return None
     try:
@@ -143,7 +143,7 @@ def _feed(decoder: codecs.IncrementalDecoder | None, block: bytes) -> codecs.Inc
 
 
 def _is_complete(decoder: codecs.IncrementalDecoder | None) -> bool:
-    """Say whether the text was UTF-8 to its last byte."""
+    """Return whether the text is UTF-8 to its last byte."""
     try:
         return decoder is not None and decoder.decode(b"", final=True) == ""
     except UnicodeDecodeError:
@@ -151,7 +151,7 @@ def _is_complete(decoder: codecs.IncrementalDecoder | None) -> bool:
 
 
 def _is_utf8(cell: str) -> bool:
-    """Say whether the bytes of a cell, one per character, are UTF-8."""
+    """Return whether the bytes of a cell, one per character, are UTF-8."""
     try:
         cell.encode("latin-1").decode("utf-8")
     except UnicodeDecodeError:
