@@ -257,3 +257,21 @@ def test_the_command_writes_what_may_leave_in_a_new_order(released, tmp_path, ca
     people.head(1).write_csv(tmp_path / "new.csv")
     assert command([*arguments, str(tmp_path / "one.csv")]) == 3
     assert "1 new records violate it" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("ids", "violating"), [(["p9"] * 2, 2), (["p6", "p9"], 0)])
+def test_persons_of_old_and_new_records_are_counted_together(released, tmp_path, ids, violating):
+    released("generalise", pid=[f"p{i}" for i in range(1, 7)])
+    policy = tmp_path / "policy.toml"
+    text = policy.read_text(encoding="utf-8").replace("[schema]", '[schema]\nperson = "pid"')
+    policy.write_text(text, encoding="utf-8")
+    run(policy, overwrite=True)
+    record, release = tmp_path / "safe.private.json", tmp_path / "safe.csv"
+    # a class that the release lacks: only the persons of the new records are in it
+    new = pl.DataFrame({"age": [57, 58], "zip": ["13053"] * 2, "disease": ["a", "b"], "pid": ids})
+    joined = apply(record, new, released=release)
+    assert int(joined.violating["k-anonymity(k=2)"].sum()) == violating
+    assert apply(record, new.with_columns(zip=pl.lit("14850")), released=release).holds
+    (tmp_path / "people.csv").write_text("age,zip,disease,pid\n1,1,a,p1\n", encoding="utf-8")
+    with pytest.raises(DataError, match="known from its original only"):
+        apply(record, new, released=release)

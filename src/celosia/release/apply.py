@@ -18,9 +18,11 @@ from celosia.errors import DataError
 from celosia.hierarchy.text import texts
 from celosia.parts import Method, Model, build, requirements, target_sizes
 from celosia.release.evidence.certificate import RecordDraft, load_record, record_of
+from celosia.release.evidence.row_map import row_map
+from celosia.release.evidence.seal import file_hash
 from celosia.release.plan import Plan
 from celosia.release.policy.policy import Policy, Step
-from celosia.table import Table, read
+from celosia.table import Table, read, read_released
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,7 +71,8 @@ def apply(
     """Apply the transformation of a private record to new records.
 
     ``source`` is a table, or a frame or path that is read under the schema of the record's policy. With ``released``
-    (the earlier release) the requirements are checked on old and new records together. Each method defines how its step
+    (the earlier release) the requirements are checked on old and new records together; where they count persons whose
+    column was not released, the original must be where the policy reads it. Each method defines how its step
     is repeated (:meth:`celosia.parts.Method.replay`); one that depends on all records at once is refused. ``engine``
     holds the new records.
     """
@@ -93,7 +96,8 @@ def apply(
         require += [model for model in requirements(method) if model not in require]
     targets = {name: sizes for method in methods for name, sizes in target_sizes(method, plan.table).items()}
     placed = placed.blank_suppressed(require)
-    return Reused(placed, plan.table, methods, unplaced, _violation_masks(placed, require, targets, released))
+    combined = placed if released is None else _combine(placed, plan.table, released, policy, recorded)
+    return Reused(placed, plan.table, methods, unplaced, _violation_masks(placed, require, targets, combined))
 
 
 def _open_record(record: RecordDraft | Mapping[str, Any] | str | Path) -> RecordDraft:
@@ -103,24 +107,26 @@ def _open_record(record: RecordDraft | Mapping[str, Any] | str | Path) -> Record
 
 
 def _violation_masks(
-    table: Table, require: list[Model], targets: Mapping[str, NDArray[np.int64]], released: object
+    table: Table, require: list[Model], targets: Mapping[str, NDArray[np.int64]], combined: Table
 ) -> dict[str, NDArray[np.bool_]]:
-    """Return for each requirement a mask of the new records whose class does not meet it.
+    """Return for each requirement a mask of the new records whose class among the combined ones does not meet it.
 
     For a method with target sizes these are the records whose class is smaller than their target.
     """
-    combined = table if released is None else _combine(table, released)
     masks = {str(model): model.failing_records(combined)[: len(table)] for model in require}
     for name, sizes in targets.items():
         masks[name] = (combined.frequencies()[: len(table)] < sizes) & ~table.counts.suppressed_mask
     return masks
 
 
-def _combine(table: Table, released: object) -> Table:
-    """Concatenate new and released records, the new ones first; a suppressed record is one with ``*`` in its cells."""
+def _combine(table: Table, source: Table, released: object, policy: Policy, record: RecordDraft) -> Table:
+    """Concatenate new and released records, the new ones first; a suppressed record is one with ``*`` in its cells.
+
+    ``source`` holds the new records before the transformation, with the ids of their persons.
+    """
     import polars as pl
 
-    old = released if isinstance(released, Table) else read(released)
+    old = read_released(released) if isinstance(released, str | Path) else read(released)
     names = [name for name in table.names if name in old.names]
     lacking = [name for name in table.schema.quasi if name not in names]
     if lacking:
@@ -129,4 +135,27 @@ def _combine(table: Table, released: object) -> Table:
     def text(side: Table) -> pl.DataFrame:
         return pl.DataFrame([pl.Series(name, texts(side.column(name)), dtype=pl.String) for name in names])
 
-    return read(pl.concat([text(table), text(old)]), table.schema.keep(names).loose())
+    both = pl.concat([text(table), text(old)])
+    person = table.schema.person
+    if person is not None and person not in names:
+        ids = [*texts(source.column(person)), *_released_ids(policy, record, person, len(old))]
+        both, names = both.with_columns(pl.Series(person, ids, dtype=pl.String)), [*names, person]
+    return read(both, table.schema.keep(names).loose())
+
+
+def _released_ids(policy: Policy, record: RecordDraft, person: str, rows: int) -> list[str | None]:
+    """Return the id of the person of each released record, from the original that the record was made of.
+
+    The numbers of persons in the record are not enough: a new record may belong to one of them.
+    """
+    path = policy.input.path
+    if path is None or not path.is_file() or file_hash(path) != record.input.sha256:
+        raise DataError(
+            f"the requirements count persons, and the release has no column {person!r}: which new records belong to "
+            "the persons of the release is known from its original only, and the file that the policy reads is not "
+            "there or another one. Put it back, or run the policy on old and new records."
+        )
+    released = row_map(record)
+    if len(released) != rows:
+        raise DataError(f"the release has {rows} records and its private record {len(released)}: they do not match.")
+    return texts(policy.table().column(person)[released])
