@@ -25,7 +25,7 @@ def test_codes_shares_and_mapping_by_hand():
     assert levels.height == 2
     assert levels.labels(0) == ["Lawyer", "Writer"]
     assert levels.labels(1) == ["Professional", "Artist"]
-    assert levels.label_pairs(2) == (["Lawyer", "Writer"], ["*", "*"])
+    assert (levels.values, levels.labels(2)) == (["Lawyer", "Writer"], ["*", "*"])
     assert levels.codes(1).dtype == np.int32
     assert levels.shares(0).tolist() == [0.25, 0.25]  # every row of the hierarchy counts, not only what occurs
     assert levels.shares(1).tolist() == [0.5, 0.5]

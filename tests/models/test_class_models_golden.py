@@ -64,7 +64,7 @@ def _judged(shared, scenario):
     files = {name: shared(f"data/adult/adult_hierarchy_{name}.csv") for name in ADULT}
     for name, level in scenario["levels"].items():
         levels = hierarchy(files[name]).levels(data[name].unique())
-        data = data.with_columns(pl.col(name).replace_strict(*levels.label_pairs(level)))
+        data = data.with_columns(pl.col(name).replace_strict(levels.values, levels.labels(level)))
     if "age" not in scenario["levels"]:
         data = data.with_columns(pl.col("age").cast(pl.Int64))
     rest = [name for name in ADULT if name not in scenario["levels"]]

@@ -126,9 +126,9 @@ def test_what_is_no_file_is_told_as_what_it_is(tmp_path, load):
     os.mkfifo(tmp_path / "queue")
     (tmp_path / "folder").mkdir()
     for place, said in (
-        (tmp_path / "queue", "no plain file"),
+        (tmp_path / "queue", "not a regular file"),
         (tmp_path / "folder", "a directory"),
-        ("/dev/zero", "no plain file"),
+        ("/dev/zero", "not a regular file"),
         ("a\x00b", "no file can have this name"),
         (tmp_path / "gone", "No such file"),
     ):

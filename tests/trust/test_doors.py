@@ -18,7 +18,7 @@ from celosia.parts import grammar
 def test_nothing_takes_the_place_of_a_queue_or_a_device(tmp_path: Path, target: str) -> None:
     os.mkfifo(tmp_path / "queue")
     (tmp_path / "device").symlink_to("/dev/null")
-    with pytest.raises(OutputError, match="no plain file"), replace_file(tmp_path / target) as draft:
+    with pytest.raises(OutputError, match="not a regular file"), replace_file(tmp_path / target) as draft:
         draft.write_text("x")
     assert not (tmp_path / target).is_file()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["device", "queue"]

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     import narwhals as nw
     from narwhals.typing import IntoLazyFrameT
 
-    Value = str | float | dt.date
-
 TRUTH = {"true": True, "false": False}
 LARGEST = 2**63 - 1
 
@@ -63,7 +61,7 @@ def clean_frame(
     return lazy.with_columns(**changes).to_native() if changes else frame
 
 
-def _codes(name: str, codes: Iterable[str | float], dtype: nw.dtypes.DType) -> Sequence[Value]:
+def _codes(name: str, codes: Iterable[str | float], dtype: nw.dtypes.DType) -> Sequence[object]:
     """Convert codes to the type of their column."""
     try:
         if dtype.is_integer():

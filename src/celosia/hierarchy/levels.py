@@ -107,10 +107,6 @@ class Levels:
         shares: NDArray[np.float64] = (at.rows / max(len(self.domain), 1))[at.codes]
         return shares
 
-    def label_pairs(self, level: int) -> tuple[list[str | None], list[str | None]]:
-        """Return raw values and their labels as two aligned lists, for a join."""
-        return self.values, self.labels(level)
-
     @cached_property
     def parents(self) -> tuple[Codes, ...]:
         """For each level below the top, the code of the parent of every code."""

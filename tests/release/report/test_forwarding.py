@@ -22,7 +22,12 @@ def test_a_key_that_is_none_is_refused_first(page, tmp_path):
     pytest.importorskip("pyhanko")
     (tmp_path / "noise").write_bytes(bytes(range(256)))
     os.mkfifo(tmp_path / "queue")
-    for key, said in (("noise", "is no key"), ("queue", "no plain file"), ("gone", "No such file"), (".", "directory")):
+    for key, said in (
+        ("noise", "is no key"),
+        ("queue", "not a regular file"),
+        ("gone", "No such file"),
+        (".", "directory"),
+    ):
         with pytest.raises(InputError, match=said):
             export(page, tmp_path / "report.pdf", key=tmp_path / key)
     with pytest.raises(InputError, match="a PDF is printed by a browser, and none is here"):
@@ -50,7 +55,7 @@ def test_a_page_that_is_no_report_is_refused(page, tmp_path, content, said):
 def test_a_queue_is_not_waited_for(page, tmp_path):
     page.unlink()
     os.mkfifo(page)
-    with pytest.raises(InputError, match="no plain file"):
+    with pytest.raises(InputError, match="not a regular file"):
         export(page, tmp_path / "report.docx")
 
 

@@ -447,24 +447,3 @@ def refuse_many(engine: Engine[Any], persons: int) -> None:
             f"{engine.name} lists no more. Use coarser quasi-identifiers (recode), columns that stay the same "
             "for a person, or another engine."
         )
-
-
-__all__ = [
-    "HIGHS",
-    "KEY",
-    "LOWS",
-    "NO_PERSON",
-    "PERSON",
-    "PERSONS",
-    "ROWS",
-    "STORED",
-    "KeyCounts",
-    "MemoryCodes",
-    "StoredCodes",
-    "count_keys",
-    "fits_in_key",
-    "pack_codes",
-    "refuse_many",
-    "unpack",
-    "weight_parts",
-]

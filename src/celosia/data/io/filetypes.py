@@ -135,17 +135,3 @@ def refuse_nested(frame: pl.LazyFrame, origin: str) -> pl.LazyFrame:
             " per cell. Flatten or leave them out first."
         )
     return frame
-
-
-__all__ = [
-    "FileFacts",
-    "FileType",
-    "check_options",
-    "collect_frame",
-    "existing_file",
-    "file_types",
-    "lazy_frame",
-    "refuse_nested",
-    "register",
-    "type_of",
-]

@@ -122,16 +122,3 @@ def _rule(finding: dict[str, Any]) -> str:
     if finding["type"] == "value_error":
         return str(finding["ctx"]["error"])
     return _PHRASES.get(finding["type"]) or phrase(finding)
-
-
-__all__ = [
-    "DecimalMark",
-    "Encoding",
-    "Notation",
-    "Separator",
-    "SheetName",
-    "WrittenSeparator",
-    "is_sheet",
-    "option_names",
-    "wrong_option",
-]

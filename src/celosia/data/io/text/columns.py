@@ -324,17 +324,3 @@ def mark_map(readings: Mapping[str, Reading]) -> dict[str, tuple[str, ...]]:
 def grouping_map(readings: Mapping[str, Reading]) -> dict[str, tuple[str, str]]:
     """Return the thousands separator and the decimal mark of each column that has them."""
     return {name: reading.grouping for name, reading in readings.items() if reading.grouping is not None}
-
-
-__all__ = [
-    "MARKS",
-    "Reading",
-    "expression",
-    "grouped_notation",
-    "grouping_map",
-    "is_mark",
-    "mark_map",
-    "marks_in",
-    "pattern",
-    "readings_of",
-]
