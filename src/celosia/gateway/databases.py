@@ -20,7 +20,6 @@ from celosia.gateway.metadata import ColumnFacts, DatasetFacts, JoinFacts, Table
 if TYPE_CHECKING:
     import sqlite3
 
-SMALL = 500_000
 STEPS_PER_CHECK = 10_000
 """Instructions of SQLite between two checks of the time limit: some 100 microseconds."""
 _LOG = logging.getLogger(__name__)
@@ -94,9 +93,7 @@ class DuckDB(Database):
                     self._load(name, table)
             # from now on nothing else may be read from or written to the disk
             self._root.execute("SET enable_external_access = false")
-            size = self._root.execute("SELECT COALESCE(SUM(estimated_size), 0) FROM duckdb_tables()").fetchone()
-            if size is None or size[0] < SMALL:  # there starting threads would take longer than the query
-                self._root.execute("SET threads = 1")
+            self._root.execute("SET threads = 1")  # one row could decide whether a second thread is started
             # A filter stays above the values of a row: they are computed for every row, whatever its condition. The
             # smallest and largest value of a column, which may be one person's, choose no plan.
             self._root.execute("SET disabled_optimizers = 'filter_pushdown,filter_pullup,statistics_propagation'")
@@ -106,44 +103,19 @@ class DuckDB(Database):
 
     def _load(self, name: str, table: TableFacts) -> None:
         from celosia.data.engines.duckdb import exact_path
+        from celosia.gateway.csv_table import load_csv
 
-        # Read once, at the start: the data owner, never an analyst, gets the error of a value that does not fit.
+        # Read once, at the start: what does not fit is logged for the data owner, never for an analyst.
         path = Path(table.source or f"{name}.csv")
         if not path.is_file():
             raise InputError(f"the table {name!r} is declared in the file {path}, which does not exist.")
-        if path.suffix.lower() in (".parquet", ".pq"):
-            source = f"read_parquet({literal(exact_path(path))})"
-            chosen = [quote_name(column) for column in table.columns if column in self._column_types(source)]
-        else:
-            source, chosen = self._csv(path, table)
+        if path.suffix.lower() not in (".parquet", ".pq"):
+            load_csv(self._root, name, path, table.columns)
+            return
+        source = f"read_parquet({literal(exact_path(path))})"
+        chosen = [quote_name(column) for column in table.columns if column in self._column_types(source)]
         # if no declared column exists, all are loaded; the check of the declaration then reports the missing ones
         self._root.execute(f"CREATE TABLE {quote_name(name)} AS SELECT {', '.join(chosen) or '*'} FROM {source}")  # noqa: S608
-
-    def _csv(self, path: Path, table: TableFacts) -> tuple[str, list[str]]:
-        """Return the call that reads a CSV file, and its declared columns: texts unchanged, others in their type."""
-        from celosia.data.engines.duckdb import exact_path
-
-        opening = f"read_csv({literal(exact_path(path))}, header = true, hive_partitioning = false"
-        existing = self._column_types(f"{opening})")
-        texts = [column for column, facts in table.columns.items() if facts.type == "text" and column in existing]
-        types = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in texts)
-        source = f"{opening}, sample_size = -1{f', types = {{{types}}}' if types else ''})"
-        stored = self._column_types(source)
-        declared = {column: facts for column, facts in table.columns.items() if column in stored}
-        return source, [self._convert(source, column, facts, stored[column]) for column, facts in declared.items()]
-
-    def _convert(self, source: str, column: str, facts: ColumnFacts, stored: str) -> str:
-        """Return the SQL of a column in its declared type, or unchanged if a value would be lost.
-
-        The check of types then refuses the column.
-        """
-        name = quote_name(column)
-        target = {"integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE"}.get(facts.type)
-        if target is None or _fits(facts, stored):
-            return name
-        cast = f"TRY_CAST(CAST({name} AS VARCHAR) AS {target})"
-        lost = self._root.execute(f"SELECT COUNT({name}) - COUNT({cast}) FROM {source}").fetchone()  # noqa: S608
-        return f"{cast} AS {name}" if lost == (0,) else name
 
     def _column_types(self, source: str) -> dict[str, str]:
         return {row[0]: str(row[1]) for row in self._root.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}  # noqa: S608
@@ -323,9 +295,9 @@ def _check(database: Database, name: str, table: TableFacts) -> None:
         _check_type(name, column, facts, types[column])
     for column in dict.fromkeys([*([table.person] if table.unique and table.person else []), *table.keys]):
         compared = equality_key(quote_name(column), table.columns[column], database.dialect)
-        counts = database.rows(f"SELECT COUNT(*), COUNT(DISTINCT {compared}) FROM {quote_name(source)}")  # noqa: S608
+        counts = database.rows(f"SELECT COUNT({compared}), COUNT(DISTINCT {compared}) FROM {quote_name(source)}")  # noqa: S608
         if counts[0][0] != counts[0][1]:
-            raise DataError(f"the column {column!r} of {name!r} is declared unique, but values repeat or are missing.")
+            raise DataError(f"the column {column!r} of {name!r} is declared unique, but values repeat.")
 
 
 def _check_join(database: Database, facts: DatasetFacts, join: JoinFacts) -> None:

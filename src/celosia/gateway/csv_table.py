@@ -1,0 +1,95 @@
+"""CSV files of the gateway, read in a fixed format: no record changes how another one is read."""
+
+from __future__ import annotations
+
+import csv
+import logging
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from celosia.data.io.statement import quote_name
+from celosia.data.io.text.sniff import SEPARATORS, open_bytes, refuse_inflated
+from celosia.errors import DataError
+from celosia.gateway.metadata import ColumnFacts
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars as pl
+
+_WHOLE = "[+-]?[0-9]+([.]0*)?"
+_LOG = logging.getLogger(__name__)
+
+
+def load_csv(connection: duckdb.DuckDBPyConnection, name: str, path: Path, columns: Mapping[str, ColumnFacts]) -> None:
+    """Create a table of the declared columns; a cell that is not of the declared type is missing.
+
+    If the file has no declared column, all of its columns are loaded, and the check of the declaration names those
+    that it misses.
+    """
+    frame = _read_texts(path, tuple(columns))
+    typed = {column: _typed(quote_name(column), columns[column]) for column in frame.columns if column in columns}
+    connection.register("celosia file", frame.to_arrow())
+    listed = ", ".join(f"{sql} AS {quote_name(column)}" for column, sql in typed.items()) or "*"
+    connection.execute(f'CREATE TABLE {quote_name(name)} AS SELECT {listed} FROM "celosia file"')  # noqa: S608
+    counts = ", ".join(f"COUNT({quote_name(column)})" for column in typed) or "1"
+    fitting = connection.execute(f"SELECT {counts} FROM {quote_name(name)}").fetchall()[0]  # noqa: S608
+    connection.unregister("celosia file")
+    for column, fits in zip(typed, fitting, strict=False):
+        cells = frame[column].count()
+        if fits < cells:  # for the data owner; a refusal would let one record decide whether anyone is answered
+            _LOG.warning(
+                "%d of %d values of the column %r of %r are no %s; they count as missing.",
+                cells - fits, cells, column, name, columns[column].type,
+            )  # fmt: skip
+        unreadable = frame[column].str.contains("\ufffd", literal=True).sum()
+        if unreadable:
+            _LOG.warning("%d values of the column %r of %r are not in UTF-8.", unreadable, column, name)
+
+
+def _read_texts(path: Path, declared: tuple[str, ...]) -> pl.DataFrame:
+    """Read all cells as text. The first line, which is public, decides on the separator, and no record on anything.
+
+    Missing fields are empty and surplus ones are left out.
+    """
+    import polars as pl
+
+    refuse_inflated(path)
+    with open_bytes(path) as file:
+        data = file.read()
+    header = data.partition(b"\n")[0].decode("utf-8-sig", "replace").rstrip("\r")
+    if not header.strip():
+        raise DataError(f"{path.name} has no header: its first line must name the columns.")
+    names = {mark: next(csv.reader([header], delimiter=mark), []) for mark in SEPARATORS}
+    separator = max(SEPARATORS, key=lambda mark: len(set(names[mark]) & set(declared)))
+    chosen = [column for column in names[separator] if column in declared]
+    return pl.read_csv(
+        _pair_quotes(data, separator, several=len(names[separator]) > 1),
+        separator=separator,
+        columns=list(dict.fromkeys(chosen)) or None,
+        infer_schema=False,
+        truncate_ragged_lines=True,
+        encoding="utf8-lossy",
+    )
+
+
+def _pair_quotes(data: bytes, separator: str, *, several: bool) -> bytes:
+    r"""Drop quotation marks that enclose no field, which would join their record to the next ones, and blank lines.
+
+    >>> _pair_quotes(b'a,b\n1,"x, y"\n2,"x\n3,5" pipe\n', ",", several=True)
+    b'a,b\n1,"x, y"\n2,x\n3,5 pipe\n'
+    """
+    mark = re.escape(separator.encode())
+    field = rb'(?<![^%b\n])"(?:[^"]++|"")*+"(?=%b|\r?\n|\Z)' % (mark, mark)
+    blank = rb"|(?<=\n)\r?\n" if several else b""  # in a file of one column an empty line is a missing value
+    return re.sub(rb'(%b)|"%b' % (field, blank), rb"\1", data)
+
+
+def _typed(cell: str, facts: ColumnFacts) -> str:
+    """Return the SQL of a text in the declared type; each cell is converted by itself."""
+    if facts.type == "integer":  # a conversion would round 1.5 to 2, which may be another person
+        return f"CASE WHEN regexp_full_match(TRIM({cell}), '{_WHOLE}') THEN TRY_CAST({cell} AS HUGEINT) END"
+    if facts.type == "date":  # a day may be followed by a time, as in SQLite
+        return f"TRY_CAST(LEFT(TRIM({cell}), 10) AS DATE)"
+    return {"number": f"TRY_CAST({cell} AS DOUBLE)", "boolean": f"TRY_CAST({cell} AS BOOLEAN)"}.get(facts.type, cell)
