@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia import files
-from celosia.data.io.facts import FileFacts, Scan
+from celosia.data.io.facts import Scan
 from celosia.data.io.options import option_names, wrong_option
 from celosia.errors import DataError, ParameterError, UnknownName, suggestion
 
