@@ -86,26 +86,26 @@ def people() -> pl.DataFrame:
     return pl.DataFrame({"age": [20, 21, 22, 40, 41, 42] * 5, "sex": [*"mfmfmf"] * 5, "illness": [*"abc"] * 10})
 
 
-def run_policy(place, request):  # noqa: ARG001
+def run_policy(place, request):
     (place / "policy.toml").write_text(POLICY)
     assert run(["run", "policy.toml"]) == 0
 
 
-def assess_file(place, request):  # noqa: ARG001
+def assess_file(place, request):
     words = ["--quasi", "age,sex", "--sensitive", "illness", "--require", "k-anonymity(k=2)"]
     run(["assess", "in.csv", *words])
 
 
-def query_file(place, request):  # noqa: ARG001
+def query_file(place, request):
     assert run(["query", "SELECT COUNT(*) FROM person", "--epsilon", "0.1"]) == 0
 
 
-def click(place, request):  # noqa: ARG001
+def click(place, request):
     answer = Desk(Project(place / "clinic")).post("/protect/preview", list="step", position="0", use="generalise")
     assert answer.status_code == 200, answer.text
 
 
-def publish(place, request):  # noqa: ARG001
+def publish(place, request):
     words = ["--sql", "SELECT card, canton FROM student", "--owner", "student.card", "--quasi", "canton"]
     assert (
         run(
