@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats.contingency import association
 
+import celosia.kernels.statistics.association as kernel
 from celosia.kernels.statistics.association import cramers_matrix, cramers_v
 
 
@@ -27,3 +28,11 @@ def test_a_constant_column_depends_on_nothing():
 def test_codes_of_many_values_need_no_wide_table():
     codes = np.arange(100_000, dtype=np.int64)
     assert cramers_v(codes, codes[::-1].copy()) == pytest.approx(1.0)
+
+
+def test_counting_by_sorting_gives_the_same_numbers(monkeypatch):
+    rng = np.random.default_rng(5)
+    codes = np.column_stack([rng.integers(-3, high, 300) for high in (1, 4, 20)])
+    dense = cramers_matrix(codes)
+    monkeypatch.setattr(kernel, "DENSE", 0)
+    assert (cramers_matrix(codes) == dense).all()

@@ -7,6 +7,8 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
+DENSE = 1 << 20
+"""Largest number of cells of a contingency table that is counted as an array instead of by sorting."""
 
 
 def cramers_v(a: Codes, b: Codes) -> float:
@@ -22,16 +24,7 @@ def cramers_v(a: Codes, b: Codes) -> float:
     >>> cramers_v(a, np.array([5, 5, 7, 7])), cramers_v(a, np.array([0, 1, 0, 1]))
     (1.0, 0.0)
     """
-    x, y = (np.unique(codes, return_inverse=True)[1].astype(np.int64) for codes in (a, b))
-    rows, columns = (int(codes.max(initial=-1)) + 1 for codes in (x, y))
-    least = min(rows, columns)
-    if least < 2:
-        return 0.0
-    cells, counts = np.unique(x * columns + y, return_counts=True)  # only cells that occur: the table may be wide
-    held = counts.astype(np.float64)
-    over = np.bincount(x)[cells // columns] * np.bincount(y)[cells % columns].astype(np.float64)
-    phi = max(0.0, float((held**2 / over).sum()) - 1)
-    return float(np.sqrt(min(1.0, phi / (least - 1))))
+    return _cramers_v(_compact(a), _compact(b))
 
 
 def cramers_matrix(codes: Codes) -> Floats:
@@ -40,9 +33,36 @@ def cramers_matrix(codes: Codes) -> Floats:
     >>> cramers_matrix(np.array([[0, 0], [0, 0], [1, 1]])).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
-    m = codes.shape[1]
-    matrix: Floats = np.eye(m)
-    for i in range(m):
-        for j in range(i + 1, m):
-            matrix[i, j] = matrix[j, i] = cramers_v(codes[:, i], codes[:, j])
+    columns = [_compact(column) for column in codes.T]
+    matrix: Floats = np.eye(len(columns))
+    for i, first in enumerate(columns):
+        for j, second in enumerate(columns[:i]):
+            matrix[i, j] = matrix[j, i] = _cramers_v(first, second)
     return matrix
+
+
+def _compact(codes: Codes) -> Codes:
+    """Number the codes that occur from 0."""
+    low = int(codes.min(initial=0))
+    if int(codes.max(initial=0)) - low > DENSE:
+        return np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    occurs = np.bincount(codes - low) > 0
+    return (np.cumsum(occurs) - 1)[codes - low]
+
+
+def _cramers_v(x: Codes, y: Codes) -> float:
+    rows, columns = (int(codes.max(initial=-1)) + 1 for codes in (x, y))
+    least = min(rows, columns)
+    if least < 2:
+        return 0.0
+    pairs = x * columns + y
+    if rows * columns <= DENSE:
+        counts = np.bincount(pairs, minlength=rows * columns)
+        cells = np.flatnonzero(counts)
+        counts = counts[cells]
+    else:  # only the cells that occur fit in memory, found by sorting
+        cells, counts = np.unique(pairs, return_counts=True)
+    observed = counts.astype(np.float64)
+    over = np.bincount(x)[cells // columns] * np.bincount(y)[cells % columns].astype(np.float64)
+    phi = max(0.0, float((observed**2 / over).sum()) - 1)
+    return float(np.sqrt(min(1.0, phi / (least - 1))))
