@@ -16,6 +16,7 @@ from celosia.data.io.facts import MOST_PACKED, UNPACKED, FileFacts, Scan
 from celosia.data.io.filetypes import FileType, existing_file, register
 from celosia.data.io.formulas import Formulas, without_formulas
 from celosia.data.io.options import SheetName, is_sheet
+from celosia.data.io.text.sniff import header_doubts, missing_header
 from celosia.data.subprocesses import limit_memory, own_output, start
 from celosia.errors import DataError, MissingExtra, OutputError
 
@@ -24,10 +25,16 @@ if TYPE_CHECKING:
 
 #: Rows of an Excel or OpenDocument sheet.
 SHEET_ROWS = 1_048_576
+#: First rows that decide whether the very first holds names.
+DOUBTED_ROWS = 1000
 
 
-def scan(path: str | Path, *, sheet: str | None = None) -> Scan:
-    """Read a sheet of a spreadsheet, by default the first."""
+def scan(path: str | Path, *, sheet: str | None = None, header: bool | None = None) -> Scan:
+    """Read a sheet of a spreadsheet, by default the first.
+
+    ``header=False`` reads a sheet without column names; if it is not given, a first row that looks like a record is
+    refused.
+    """
     import polars as pl
 
     file = existing_file(path)
@@ -36,7 +43,7 @@ def scan(path: str | Path, *, sheet: str | None = None) -> Scan:
     _refuse_inflated(file)
     # The reader allocates every cell up to the last one. A file whose last cell is far away could end this process, so
     # another process reads it.
-    answer, _ = start("celosia.data.io.sheets:send_sheet", str(file), json.dumps(sheet)).communicate()
+    answer, _ = start("celosia.data.io.sheets:send_sheet", str(file), json.dumps([sheet, header])).communicate()
     head, _, rows = answer.partition(b"\n")
     if not rows:
         reason = (
@@ -78,13 +85,13 @@ def send_sheet(path: str, wanted: str) -> None:
     facts: Mapping[str, object]
     with os.fdopen(own_output(), "wb") as answer:
         try:
-            facts, rows = _read(path, json.loads(wanted))
+            facts, rows = _read(path, *json.loads(wanted))
         except DataError as error:
             facts, rows = {"refused": str(error)}, b""
         answer.write(json.dumps(facts).encode() + b"\n" + rows)
 
 
-def _read(path: str, sheet: str | None) -> tuple[Mapping[str, object], bytes]:
+def _read(path: str, sheet: str | None, header: bool | None) -> tuple[Mapping[str, object], bytes]:
     import fastexcel
 
     try:
@@ -98,13 +105,20 @@ def _read(path: str, sheet: str | None) -> tuple[Mapping[str, object], bytes]:
         raise DataError("there is no sheet.")
     name = sheet or names[0]
     try:
-        titles = workbook.load_sheet(name, header_row=None, n_rows=1, dtypes="string").to_polars()
-        frame = workbook.load_sheet(name, header_row=0, schema_sample_rows=None).to_polars()
+        first = workbook.load_sheet(name, header_row=None, n_rows=DOUBTED_ROWS, dtypes="string").to_polars()
+        header_row = None if header is False else 0
+        frame = workbook.load_sheet(name, header_row=header_row, schema_sample_rows=None).to_polars()
     except Exception as error:
         raise DataError(f"sheet {name!r} cannot be read ({type(error).__name__}).") from error
+    titles = list(first.row(0)) if first.height else []
+    if header is False:
+        titles = [f"column_{i + 1}" for i in range(frame.width)]
+        frame = frame.rename(dict(zip(frame.columns, titles, strict=True)))
+    elif header is None and (doubts := header_doubts([[cell or "" for cell in row] for row in first.iter_rows()])):
+        raise DataError(missing_header(f"sheet {name!r}", doubts, len(titles)))
     rows = io.BytesIO()
     frame.write_ipc(rows)
-    return {"sheet": name, "titles": list(titles.row(0)) if titles.height else []}, rows.getvalue()
+    return {"sheet": name, "titles": titles}, rows.getvalue()
 
 
 def write_excel(

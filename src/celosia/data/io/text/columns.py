@@ -26,26 +26,28 @@ NO_ANSWER = frozenset(
         "ignorado", "nieznany", "brak danych", "onbekend", "n/a", "n/d", "n.d.", "s/d", "nd", "sd",
     ]
 )  # fmt: skip
+#: Marks for missing values that are hardly values or names.
+SIGNS = (
+    "NA",
+    "N/A",
+    "NaN",
+    "nan",
+    "NULL",
+    "null",
+    "None",
+    ".",
+    "..",
+    "?",
+    "-",
+    "--",
+    "#N/A",
+    "#N/D",
+    "#NULL!",
+    "#VALUE!",
+)
 #: Marks that mean *missing* in a column of numbers or dates. In text they may be values (``NA`` is Namibia).
 MARKS = (
-    *(
-        "NA",
-        "N/A",
-        "NaN",
-        "nan",
-        "NULL",
-        "null",
-        "None",
-        ".",
-        "..",
-        "?",
-        "-",
-        "--",
-        "#N/A",
-        "#N/D",
-        "#NULL!",
-        "#VALUE!",
-    ),
+    *SIGNS,
     *sorted({form for word in NO_ANSWER - {"n/a"} for form in (word, word.upper(), word.capitalize())}),
 )
 #: Pairs of thousands separator and decimal mark: 1.234,56 · 1,234.56 · 1 234,56 · 1'234.56

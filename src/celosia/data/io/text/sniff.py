@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from celosia.data.io.facts import MOST_PACKED, UNPACKED
+from celosia.data.io.text.columns import MARKS, SIGNS
 from celosia.errors import DataError
 
 #: Bytes of the beginning of a file: some thousand records.
@@ -25,8 +26,13 @@ SEPARATORS = (",", ";", "\t", "|")
 # Letters and signs of Western European text. A file in Windows-1252 has these; damaged UTF-8 has others, too.
 WESTERN = frozenset("áéíóúàèìòùâêîôûäëïöüãõñçßæœøåÁÉÍÓÚÀÈÌÒÙÂÊÎÔÛÄËÏÖÜÃÕÑÇÆŒØÅ¡¿ªº·€£§°«»–—‘’“”…´\xa0")
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
+LIST_COMMA = re.compile(r"(?<!\d),|,(?!\d)")
 POINT_NUMBER = re.compile(r"[+-]?\d+\.\d+")
-NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
+NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:([.,' ])\d{3})+|\d+)?(?:[.,]\d+|(?<=\d))(?:[eE][+-]?\d+)?")
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+TELEPHONE = re.compile(r"[+(]?\d(?:[\s()./-]*\d){6,14}")
+LETTERS = r"[^\W\d_]+"
+DATE = re.compile(r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})(?:[T ]\d{1,2}:\d{2}.*)?")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 
 
@@ -99,15 +105,15 @@ def separator_of(head: str) -> str:
     >>> separator_of("a;b\\n1,5;2\\n2,5;3\\n")
     ';'
     """
-    best, most = ",", (0.0, 1)
+    scores = {",": (0.0, 1)}
     for mark in SEPARATORS:
         widths = [len(row) for row in _rows(head, mark) if row]
-        if not widths or widths[0] < 2:
-            continue
-        score = (sum(w == widths[0] for w in widths) / len(widths), widths[0])
-        if score > most:
-            best, most = mark, score
-    return best
+        if widths and widths[0] > 1:
+            scores[mark] = (sum(w == widths[0] for w in widths) / len(widths), widths[0])
+    # Commas that are all between digits are decimal marks if another separator splits every record.
+    if any(share == 1 for mark, (share, _) in scores.items() if mark != ",") and not LIST_COMMA.search(head):
+        del scores[","]
+    return max(scores, key=lambda mark: scores[mark])
 
 
 def decimal_of(head: str, separator: str) -> str:
@@ -153,42 +159,88 @@ def dialect_of(
     rows = _rows(head, separator)
     first = rows[0] if rows else []
     if header is None and (evidence := header_doubts(rows)):
-        raise DataError(
-            f"{path.name} seems to have no header: {evidence} of the {len(first)} cells in its first line are numbers "
-            "or values that their column has in other lines. State header = false (with columns for the names), or "
-            "header = true if the first line names the columns."
-        )
+        raise DataError(missing_header(path.name, evidence, len(first), " (with columns for the names)"))
     names = tuple(first) if header is not False else tuple(f"column_{i + 1}" for i in range(len(first)))
     return Dialect(encoding, separator, decimal, names)
 
 
 def header_doubts(rows: list[list[str]]) -> int:
-    """Count the cells of the first line that look like data; 0 if they are too few to doubt the header.
+    """Count the cells of the first line that look like data; one can be enough to doubt the header.
 
-    A cell looks like data if it is a number above numbers, or a value that its column has in other lines. Years and
-    consecutive numbers are names of columns in wide tables.
+    A cell looks like data if it is a mark for a missing value, or of the form that at least half of its column has: a
+    number, a date, an e-mail address, a telephone number, a code. A value that its column has in other lines looks like
+    data, too, if two columns or at least half of those with repeated texts have such a cell: a column may be named
+    after one of its two values. Years and consecutive numbers name the columns of wide tables if the lines below do not
+    have such a series, and the options of a question name columns that have their name or nothing.
 
-    >>> records = [["50", "Female"], ["38", "Male"]]
-    >>> header_doubts([["39", "Male"], *records]), header_doubts([["age", "sex"], *records])
-    (2, 0)
+    >>> records = [["Ana", "Female"], ["Eva", "Male"], ["Ivo", "Male"]]
+    >>> header_doubts([["Joan", "Male"], *records]), header_doubts([["name", "sex"], *records])
+    (1, 0)
     """
     if len(rows) < 2:
         return 0
-    first, body = rows[0], rows[1:]
-    cells = [cell.strip() for cell in first]
-    numbers = {i for i, cell in enumerate(cells) if NUMBER.fullmatch(cell)}
-    values = [float(cells[i].replace(",", ".")) for i in sorted(numbers)]
-    years = all(value.is_integer() and 1800 <= value <= 2100 for value in values)
-    running = len(values) > 1 and all(b - a == 1 for a, b in itertools.pairwise(values))
-    columns = [[row[i].strip() for row in body if len(row) > i and row[i].strip()] for i in range(len(cells))]
-    above = (
-        set()
-        if years or running
-        else {i for i in numbers if columns[i] and all(NUMBER.fullmatch(cell) for cell in columns[i][:50])}
+    first, body = ([[cell.strip() for cell in row] for row in part] for part in (rows[:1], rows[1:]))
+    cells = first[0]
+    columns = [[row[i] for row in body if len(row) > i and row[i]] for i in range(len(cells))]
+    numbers = [i for i, cell in enumerate(cells) if NUMBER.fullmatch(cell)]
+    kind = series_of([cells[i] for i in numbers])
+    below = sum(series_of([row[i] for i in numbers]) == kind for row in body if len(row) == len(cells))
+    series = bool(kind) and (2 * below < len(body) or cells[numbers[0]] in ("0", "1"))
+    options = {i for i, cell in enumerate(cells) if set(columns[i]) == {cell} and len(columns[i]) < len(body)}
+    excused = set(numbers if series else ()) | (options if len(options) > 1 else set())
+    judged = [(cell, columns[i]) for i, cell in enumerate(cells) if cell and i not in excused]
+    formed = {i for i, (cell, column) in enumerate(judged) if cell in SIGNS or _has_form_of(cell, column)}
+    texts = {i for i, (_, column) in enumerate(judged) if len(set(column)) < len(column)} - formed
+    repeated = {i for i in texts if judged[i][0] in judged[i][1]}
+    return len(formed | repeated) if formed or len(repeated) >= min(2, max(1, len(texts) / 2)) else 0
+
+
+def missing_header(source: str, doubts: int, cells: int, names: str = "") -> str:
+    """Return the message for a first line that looks like a record; ``names`` says how columns are named instead."""
+    return (
+        f"{source} seems to have no header: {doubts} of the {cells} cells in its first line look like data (values "
+        "that their column has in other lines, or numbers, dates, addresses or codes above others of the same form). "
+        f"State header = false{names}, or header = true if the first line names the columns."
     )
-    repeated = {i for i, cell in enumerate(cells) if cell and i not in numbers and cell in columns[i]}
-    doubts = len(above | repeated)
-    return doubts if doubts >= min(2, len(cells)) else 0
+
+
+def _has_form_of(cell: str, column: list[str]) -> bool:
+    """Return whether at least half of a column has the form of a cell."""
+    pattern = form_of(cell)
+    filled = [other for other in column if other not in MARKS]
+    return pattern is not None and 0 < len(filled) <= 2 * sum(bool(pattern.fullmatch(other)) for other in filled)
+
+
+def series_of(cells: list[str]) -> str:
+    """Return "years" for increasing or decreasing years, "numbers" for consecutive numbers, otherwise an empty text."""
+    if len(cells) < 2 or not all(cell.isdecimal() for cell in cells):
+        return ""
+    values = [int(cell) for cell in cells]
+    steps = {b - a for a, b in itertools.pairwise(values)}
+    if all(1800 <= value <= 2100 for value in values) and (min(steps) > 0 or max(steps) < 0):
+        return "years"
+    return "numbers" if steps == {1} else ""
+
+
+def form_of(cell: str) -> re.Pattern[str] | None:
+    """Return the form of a cell: its kind, or its text with other digits; None for a text without digits.
+
+    The letters may differ, too, if there are fewer of them than digits.
+
+    >>> [bool(form_of(a).fullmatch(b)) for a, b in (("7-1-90", "1990-10-12"), ("Room 1", "Room 12"), ("1X", "23Y"))]
+    [True, True, False]
+    """
+    for pattern in (NUMBER, DATE, EMAIL, TELEPHONE):
+        if pattern.fullmatch(cell):
+            return pattern
+    digits, letters = sum(map(str.isdecimal, cell)), sum(map(str.isalpha, cell))
+    if not digits:
+        return None
+    runs = re.findall(r"\d+|[^\W\d_]+|.", cell, re.DOTALL)
+    kept = [
+        r"\d+" if run.isdecimal() else LETTERS if run.isalpha() and digits > letters else re.escape(run) for run in runs
+    ]
+    return re.compile("".join(kept))
 
 
 def _rows(text: str, separator: str, limit: int = 1000) -> list[list[str]]:
