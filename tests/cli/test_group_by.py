@@ -58,6 +58,12 @@ def test_a_query_may_stand_for_the_table(tmp_path, capsys):
 
 SITUATIONS = {
     "persons": DATA.with_columns(pid=pl.Series([1, 1, None, 2, 2, None, None])),
+    "a value of every person": pl.DataFrame(
+        {"age": [1] * 8, "sex": ["f"] * 8, "pid": [1, 1, 2, 2, None, None, None, 3], "ill": [*"xyxzxy", None, None]}
+    ),
+    "a value of all but one": pl.DataFrame(
+        {"age": [1] * 6, "sex": ["f"] * 6, "pid": [1, 1, 2, 2, 3, 3], "ill": [*"xyxzyz"]}
+    ),
     "stars": pl.DataFrame({"age": ["*", "30", "30", "30"], "sex": ["*", "f", "f", "*"], "ill": list("xyzx")}),
     "one star": pl.DataFrame({"age": ["*", None, None], "sex": ["*", "f", "f"], "ill": list("xyz")}),
     "blanked star": pl.DataFrame({"age": ["*", "1", "1"], "sex": ["*", "f", "f"], "ill": [None, "y", "z"]}),

@@ -110,9 +110,10 @@ def test_the_top_level_is_one_label_whatever_method_goes_there():
 @pytest.mark.parametrize(
     ("model", "columns"),
     [
-        (models.LDiversity(l=2, variant="entropy"), {"q": list("baba"), "s": list("yyzz"), "i": [2, 2, 2, 1]}),
-        (models.LDiversity(l=2, variant="recursive", c=2), {"q": list("bbaa"), "s": list("yxxy"), "i": [3, 3, 3, 1]}),
-        (models.AlphaK(alpha=0.5, k=1), {"q": list("bbaa"), "s": list("yxxy"), "i": [3, 3, 3, 1]}),
+        (models.LDiversity(l=2), {"q": list("aabb"), "s": list("xyyx"), "i": [1, 2, 1, 2]}),
+        (models.LDiversity(l=2, variant="entropy"), {"q": list("aabb"), "s": list("xyyx"), "i": [1, 2, 1, 3]}),
+        (models.LDiversity(l=2, variant="recursive", c=2), {"q": list("aabb"), "s": list("xyyx"), "i": [1, 2, 1, 3]}),
+        (models.AlphaK(alpha=0.5, k=1), {"q": list("aabb"), "s": list("xyyx"), "i": [1, 2, 1, 3]}),
     ],
     ids=lambda value: str(value) if hasattr(value, "name") else "",
 )

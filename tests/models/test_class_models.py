@@ -363,7 +363,87 @@ def test_persons_are_counted():
     schema = celosia.Schema.of(quasi=["q"], sensitive=["s"], person="id")
     people = celosia.read(pl.DataFrame(data), schema)
     assert KAnonymity(k=2).value(people) == 2
-    assert AlphaK(alpha=1).value(people) == pytest.approx(2 / 3)  # x: persons 1 and 2, y: person 1
+    assert AlphaK(alpha=1).value(people) == 1  # x: both persons, y: person 1
+
+
+def visits(ill, others, *, elsewhere=20):
+    """Ten persons of class A with three other diagnoses each, ``ill`` of them with HIV; and a class B without HIV."""
+    names = ["flu", "cold", "gout", "asthma", "none", "mumps"]
+    rows = [("A", f"p{i}", names[(i + j) % 6]) for i in range(10) for j in range(others)]
+    rows += [("A", f"p{i}", "HIV") for i in range(ill)]
+    rows += [("B", f"q{i}", names[(i + j) % 6]) for i in range(elsewhere) for j in range(3)]
+    frame = pl.DataFrame(rows, schema=["zip", "id", "ill"], orient="row")
+    return celosia.read(frame, celosia.Schema.of(quasi=["zip"], sensitive=["ill"], person="id"))
+
+
+@pytest.mark.parametrize(
+    ("model", "value"),
+    [
+        (AlphaK(alpha=0.4), 1),
+        (LDiversity(l=2), 1),
+        (LDiversity(l=2, variant="entropy"), 1),
+        (LDiversity(l=2, variant="entropy", estimator="grassberger"), 1),
+        (LDiversity(l=2, variant="recursive", c=100), 1),
+        (BetaLikeness(beta=1.9), 2),  # 10 of 10 persons, 10 of 30 in the table
+        (DeltaDisclosure(delta=1.5), math.log2(3)),
+        (TCloseness(t=0.6), 2 / 3),
+        (TCloseness(t=0.6, distance="ordered"), 2 / 3),
+    ],
+    ids=str,
+)
+def test_a_value_that_every_person_has_is_disclosed_whatever_else_they_have(model, value):
+    people = visits(10, 3)
+    assert model.value(people) == pytest.approx(value)
+    assert not model.holds(people)
+
+
+def test_shares_of_persons_bound_a_diversity():
+    people = visits(8, 3)
+    assert AlphaK(alpha=0.8).value(people) == 0.8
+    assert LDiversity(l=2).value(people) == 6
+    assert LDiversity(l=2, variant="entropy").value(people) == 1.25
+    assert LDiversity(l=2, variant="recursive", c=3).value(people) == 1  # 8 < 3 (10 - 8) does not hold
+    assert LDiversity(l=2, variant="recursive", c=5).value(people) == 2
+
+
+def test_a_person_with_a_known_and_a_missing_value_counts_as_one_who_has_a_known_value():
+    rows = {"id": [1, 1, 2, 2, 3, 4], "q": ["a"] * 6, "s": ["x", None, "x", None, "y", None]}
+    people = celosia.read(pl.DataFrame(rows), celosia.Schema.of(quasi=["q"], sensitive=["s"], person="id"))
+    assert AlphaK(alpha=1).value(people) == 0.75  # three of four persons have a missing value
+    assert LDiversity(l=1).value(people) == 2
+    known = celosia.read(pl.DataFrame(rows).drop_nulls(), people.schema)
+    assert AlphaK(alpha=1).value(known) == 2 / 3
+
+
+def test_rows_without_a_person_are_one_person_or_each_another():
+    rows = {"id": [None, None, None, "a", "b", "c", "d"], "q": ["z"] * 7, "s": ["x", "x", "x", "x", "y", "w", "v"]}
+    people = celosia.read(pl.DataFrame(rows), celosia.Schema.of(quasi=["q"], sensitive=["s"], person="id"))
+    assert AlphaK(alpha=1).value(people) == 4 / 7  # as seven persons; as five it would be 2 / 5
+    rows["s"] = ["x", "y", "w", "x", "x", "x", "x"]
+    shared = celosia.read(pl.DataFrame(rows), people.schema)
+    assert LDiversity(l=1).value(shared) == 1  # as five persons all have x
+    assert AlphaK(alpha=1).value(shared) == 1
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_persons_with_one_row_each_have_the_numbers_of_rows(missing):
+    rng = np.random.default_rng(5)
+    ill = [["flu", "cold", "HIV", None if missing else "gout"][v] for v in rng.choice(4, 60, p=[0.4, 0.3, 0.1, 0.2])]
+    data = pl.DataFrame({"zip": rng.choice(["a", "b", "c"], 60), "ill": ill, "id": np.arange(60)})
+    rows = celosia.read(data, celosia.Schema.of(quasi=["zip"], sensitive=["ill"]))
+    people = celosia.read(data, celosia.Schema.of(quasi=["zip"], sensitive=["ill"], person="id"))
+    for model in (
+        AlphaK(alpha=0.4),
+        LDiversity(l=2),
+        LDiversity(l=2, variant="entropy"),
+        LDiversity(l=2, variant="entropy", estimator="grassberger"),
+        LDiversity(l=2, variant="recursive"),
+        BetaLikeness(beta=1),
+        DeltaDisclosure(delta=1),
+        TCloseness(t=0.1),
+        TCloseness(t=0.1, distance="ordered"),
+    ):
+        assert model.value(rows) == model.value(people), str(model)
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,14 @@ def test_persons_are_counted_not_rows():
     assert QAnonymity(q=1, sets=sets).value(read(data, person="id")) == 2
 
 
+def test_a_value_that_every_person_of_a_cell_has_is_disclosed():
+    data = pl.DataFrame({"id": [1, 1, 2, 2, 3, 4], "age": [20, 20, 21, 21, 70, 71], "ill": list("abacde")})
+    sets = {"age": {"Young": "(-inf;30;60)", "Old": "(30;60;inf)"}}
+    assert FuzzyLDiversity(l=1, sets=sets).value(read(data)) == 2
+    assert FuzzyLDiversity(l=1, sets=sets).value(read(data, person="id")) == 1  # both young persons have a
+    assert FuzzyTCloseness(t=1, sets=sets, distance="ordered").value(read(data, person="id")) == 0.5  # 2 of 2, 2 of 4
+
+
 def test_t_compares_with_the_input_table():
     table = read(EX_3_10)
     fewer = celosia.protect(table, "suppress-records(require=['k-anonymity(k=1)'])").take(np.arange(3))

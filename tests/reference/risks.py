@@ -325,16 +325,16 @@ def homogeneity(table: Plain, share: float = 1.0) -> Found:
         return any(largest(own, c) >= share for c in table.sensitive)
 
     def largest(own: list[int], c: str) -> Fraction:
-        counts = table.counts(own, c)
-        known = [n for value, n in counts.items() if value not in (None, "*")]
+        known = [i for i in own if table.rows[i][c] not in (None, "*")]
         if not known:
-            return Fraction(counts.get(None, 0), table.persons(own))
-        return Fraction(max(known), max(table.persons(own) - sum(counts.values()) + sum(known), max(known)))
+            return Fraction(table.counts(own, c).get(None, 0), table.persons(own))
+        return Fraction(max(table.counts(known, c).values()), table.persons(known))
 
     def facts(i: int) -> int:
         own = table.classes()[table.key(i)]
         values = [[value for value in table.counts(own, c) if value not in (None, "*")] for c in table.sensitive]
-        return min(max(len(each), 1) - 1 for each in values)
+        shared = any(largest(own, c) == 1 for c in table.sensitive)
+        return 0 if shared else min(max(len(each), 1) - 1 for each in values)
 
     found = each(table, discloses, suppressed=False)
     return Found(

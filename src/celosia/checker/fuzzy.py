@@ -60,8 +60,11 @@ def fuzzy_l_diversity(
     diversities: list[int] = []
     for name in table.sensitive if column is None else (column,):
         for degrees in _cells(table, sets, norm).values():
-            values = {table.rows[i][name] for i, degree in degrees.items() if degree >= 0.5 - HAIR}
-            diversities += [max(1, len(values - {None}))] if values else []
+            rows = [i for i, degree in degrees.items() if degree >= 0.5 - HAIR]
+            known = [i for i in rows if table.rows[i][name] is not None]
+            holders = table.counts(known, name).values()
+            shared = max(holders, default=0) == table.persons(known)
+            diversities += [1 if shared else len(holders)] if rows else []
     value = min(diversities, default=math.inf)
     return value, value >= l
 
@@ -86,25 +89,34 @@ def fuzzy_t_closeness(
 def _record_distances(table: Plain, sets: Sets, column: str, how: str) -> list[float]:
     cells = _cells(table, sets, "product")
     inside = {cell: _cell_shares(table, degrees, column) for cell, degrees in cells.items()}
-    q = table.baseline(column)
+    q, prevalence = table.baseline(column), table.prevalence(column)
     result = []
     for i in table.in_classes:
-        mixture: dict[Any, Fraction] = {}
+        pairs: dict[Any, Fraction] = {}
+        persons: dict[Any, Fraction] = {}
         for cell, degrees in cells.items():
-            for value, share in inside[cell].items():
-                mixture[value] = mixture.get(value, Fraction(0)) + Fraction(degrees.get(i, 0.0)) * share
-        result.append(float(distance(table, column, mixture, q, how)))
+            for value, (of_pairs, of_persons) in inside[cell].items():
+                pairs[value] = pairs.get(value, Fraction(0)) + Fraction(degrees.get(i, 0.0)) * of_pairs
+                persons[value] = persons.get(value, Fraction(0)) + Fraction(degrees.get(i, 0.0)) * of_persons
+        largest = max(abs(persons.get(value, 0) - prevalence.get(value, 0)) for value in {*persons, *prevalence})
+        several = sum(persons.values()) > 1 + HAIR or sum(prevalence.values()) > 1
+        result.append(max(float(distance(table, column, pairs, q, how)), float(largest) if several else 0.0))
     return result
 
 
-def _cell_shares(table: Plain, degrees: Mapping[int, float], column: str) -> dict[Any, Fraction]:
+def _cell_shares(table: Plain, degrees: Mapping[int, float], column: str) -> dict[Any, tuple[Fraction, Fraction]]:
+    """Share of each value among the pairs of a person and a value in a cell, and among its persons."""
     best: dict[Any, dict[Any, Fraction]] = {}
     for i, degree in degrees.items():
         people = best.setdefault(table.rows[i][column], {})
         people[table.who(i)] = max(Fraction(degree), people.get(table.who(i), Fraction(0)))
     sums = {value: sum(people.values(), Fraction(0)) for value, people in best.items()}
     whole = sum(sums.values(), Fraction(0))
-    return {value: amount / whole for value, amount in sums.items()}
+    highest: dict[Any, Fraction] = {}
+    for i, degree in degrees.items():
+        highest[table.who(i)] = max(Fraction(degree), highest.get(table.who(i), Fraction(0)))
+    size = sum(highest.values(), Fraction(0))
+    return {value: (amount / whole, amount / size) for value, amount in sums.items()}
 
 
 def _cells(table: Plain, sets: Sets, norm: str) -> dict[Cell, dict[int, float]]:

@@ -140,21 +140,26 @@ def l_diversity(
         if others == "quasi":
             seen = replace(table, quasi=(*table.quasi, *(s for s in table.sensitive if s != name)))
         for numbers in seen.classes().values():
-            each = [sorted(counted.values(), reverse=True) for counted in seen.counts_in_turn(numbers, name)]
-            diversities += [_diversity(counts, variant, c, estimator) for counts in each]
+            each = seen.counts_in_turn(numbers, name)
+            each = each[-1:] if variant == "distinct" else each  # a missing value is neither a further nor a shared one
+            diversities += [
+                _diversity(sorted(n.values(), reverse=True), size, variant, c, estimator) for n, size in each
+            ]
     value = min(diversities, default=math.inf)
     return value, value >= l - HAIR
 
 
-def _diversity(counts: list[int], variant: str, c: float, estimator: str) -> float:
+def _diversity(counts: list[int], persons: int, variant: str, c: float, estimator: str) -> float:
+    """Diversity of the counts of a class; where its persons have several values, no more than they allow."""
     if variant == "distinct":
-        return len(counts)
+        return 1 if counts[0] == persons else len(counts)
     if variant == "recursive":
-        return max(l for l in range(1, len(counts) + 1) if l == 1 or counts[0] < c * sum(counts[l - 1 :]))
+        return max(l for l in range(1, len(counts) + 1) if l == 1 or counts[0] < c * (persons - sum(counts[: l - 1])))
     n = sum(counts)
+    most = persons / counts[0] if n > persons else math.inf
     if estimator == "shannon":
-        return math.exp(-sum(k / n * math.log(k / n) for k in counts))
-    return min(float(len(counts)), math.exp(_grassberger(n) - sum(k * _grassberger(k) for k in counts) / n))
+        return min(most, math.exp(-sum(k / n * math.log(k / n) for k in counts)))
+    return min(most, float(len(counts)), math.exp(_grassberger(n) - sum(k * _grassberger(k) for k in counts) / n))
 
 
 def _grassberger(n: int) -> float:
@@ -174,10 +179,10 @@ def _digamma(x: float) -> float:
 def alpha_k(table: Plain, alpha: float, k: int = 2, column: str | None = None) -> Verdict:
     """Largest share of a value in a class; every class must have at least k persons."""
     largest = [
-        Fraction(max(counted.values()), sum(counted.values()))
+        Fraction(max(counted.values()), persons)
         for name in _columns(table, column)
         for numbers in table.classes().values()
-        for counted in table.counts_in_turn(numbers, name)
+        for counted, persons in table.counts_in_turn(numbers, name)
     ]
     large = all(table.persons(numbers) >= k for numbers in table.classes().values())
     value = max(largest, default=Fraction(0))
@@ -198,16 +203,21 @@ def t_closeness(
 
 
 def _distance(table: Plain, numbers: Sequence[int], column: str, how: str) -> Fraction:
-    return closeness.distance(table, column, table.shares(numbers, column), table.baseline(column), how)
+    """Distance of pairs of a person and a value; where persons have several values, at least that of each value."""
+    moved = closeness.distance(table, column, table.shares(numbers, column), table.baseline(column), how)
+    p, q = table.person_shares(numbers, column), table.prevalence(column)
+    if sum(p.values()) == 1 and sum(q.values()) == 1:
+        return moved
+    return max(moved, *(abs(p.get(value, Fraction(0)) - q.get(value, Fraction(0))) for value in {*p, *q}))
 
 
 def beta_likeness(table: Plain, beta: float, column: str | None = None, enhanced: bool = False) -> Verdict:
     """Largest relative gain of a value in a class; infinite where the bound of the enhanced form is broken."""
     worst: float = 0.0
     for name in _columns(table, column):
-        q = table.baseline(name)
+        q = table.prevalence(name)
         for numbers in table.classes().values():
-            for value, p in table.shares(numbers, name).items():
+            for value, p in table.person_shares(numbers, name).items():
                 gain = (p - q[value]) / q[value] if value in q else math.inf
                 if enhanced and value in q and gain > -math.log(q[value]) + 1e-12:
                     gain = math.inf
@@ -219,9 +229,9 @@ def delta_disclosure(table: Plain, delta: float, column: str | None = None) -> V
     """Largest absolute log2 ratio of shares, over the values present; the bound is strict."""
     worst = 0.0
     for name in _columns(table, column):
-        q = table.baseline(name)
+        q = table.prevalence(name)
         for numbers in table.classes().values():
-            for value, p in table.shares(numbers, name).items():
+            for value, p in table.person_shares(numbers, name).items():
                 worst = max(worst, abs(math.log2(p / q[value])) if value in q else math.inf)
     return worst, worst < delta - 1e-12
 
@@ -267,7 +277,8 @@ def _persons_of(table: Plain, rows: Sequence[int], **_: object) -> float:
 
 
 def _values_of(table: Plain, rows: Sequence[int], column: str | None = None, **_: object) -> float:
-    return min(len(table.counts_in_turn(rows, name)[-1]) for name in _columns(table, column))
+    known = [table.counts_in_turn(rows, name)[-1] for name in _columns(table, column)]
+    return min(1 if max(counted.values()) == persons else len(counted) for counted, persons in known)
 
 
 def _distance_of(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.checker.rows import STAR, Plain, Row
-from celosia.data.io import scan
+from celosia.data.io.released import scan_released
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,7 +29,8 @@ class OwnerFacts:
     """Person of each row as a number, in the order of the file."""
     inputs: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """For columns that no step changed: each value of the input table (``value``) and its persons, those without
-    an id as one (``count``) or one for each row (``each``)."""
+    an id as one (``count``) or one for each row (``each``), with all persons of the table so counted (``persons``,
+    ``persons_each``)."""
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     paths: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     """Hierarchies: the text of each value and its labels, up to the root."""
@@ -54,7 +55,7 @@ def read_file(path: Path, roles: Mapping[str, Any], facts: OwnerFacts, *, type: 
     """Read a file under the roles that its certificate states; ``seed`` chooses the classes where it is long."""
     import polars as pl
 
-    frame = scan(path, type=type, **({"header": True} if type == "csv" else {})).frame.lazy()
+    frame = scan_released(path, type=type).frame.lazy()
     columns = tuple(frame.collect_schema())
     quasi = [name for name in roles.get("quasi", ()) if name in columns]
     person = roles.get("person") if roles.get("person") in columns else None
@@ -99,7 +100,7 @@ def _distributions(checked: pl.DataFrame, facts: OwnerFacts) -> dict[str, Any]:
     """
     import polars as pl
 
-    shares, each, orders, trees = {}, {}, {}, {}
+    shares, each, prevalence, prevalence_each, orders, trees = {}, {}, {}, {}, {}, {}
     for name, counts in facts.inputs.items():
         if name not in checked.columns:
             continue
@@ -108,16 +109,21 @@ def _distributions(checked: pl.DataFrame, facts: OwnerFacts) -> dict[str, Any]:
         released = set(checked[name].to_list()) - {None}  # a cell may be blanked where no value of the input is missing
         if values.n_unique() < len(values) or not released <= set(values.to_list()):
             continue
-        shares[name], each[name] = (_shares(values, counts[how]) for how in ("count", "each"))
+        shares[name], each[name] = (_shares(values, counts[how], counts[how].sum()) for how in ("count", "each"))
+        prevalence[name] = _shares(values, counts["count"], counts["persons"].max())
+        prevalence_each[name] = _shares(values, counts["each"], counts["persons_each"].max())
         if name in facts.orders:
             orders[name] = tuple(pl.Series(facts.orders[name], dtype=pl.String).cast(dtype, strict=False).to_list())
         if name in facts.paths:
             texts = dict(zip(counts["value"].cast(pl.String).to_list(), values.to_list(), strict=True))
             trees[name] = tuple((str(texts.get(path[0], path[0])), *path[1:]) for path in facts.paths[name])
     trees |= {name: paths for name, paths in facts.paths.items() if name not in trees}
-    return {"shares_before": shares, "shares_each": each, "orders": orders, "trees": trees}
+    before = {"shares_before": shares, "shares_each": each}
+    before |= {"prevalence_before": prevalence, "prevalence_each": prevalence_each}
+    return before | {"orders": orders, "trees": trees}
 
 
-def _shares(values: pl.Series, counts: pl.Series) -> dict[Any, Fraction]:
-    whole = int(counts.sum())
-    return {value: Fraction(count, whole) for value, count in zip(values.to_list(), counts.to_list(), strict=True)}
+def _shares(values: pl.Series, counts: pl.Series, whole: Any) -> dict[Any, Fraction]:
+    return {
+        value: Fraction(count, int(whole or 1)) for value, count in zip(values.to_list(), counts.to_list(), strict=True)
+    }

@@ -34,12 +34,10 @@ def homogeneity(table: Plain, share: float = 1.0) -> float:
 
 def _largest_share(table: Plain, numbers: Sequence[int], column: str) -> Fraction:
     """Share of the most frequent value among the known ones; of missing ones where none is known."""
-    size, counted = table.persons(numbers), table.counts(numbers, column)
-    present = {value: count for value, count in counted.items() if value not in (None, "*")}
-    if not present:
-        return Fraction(counted.get(None, 0), size)
-    most = max(present.values())
-    return Fraction(most, max(size - sum(counted.values()) + sum(present.values()), most))
+    shown = [i for i in numbers if table.rows[i][column] not in (None, "*")]
+    if not shown:
+        return Fraction(table.counts(numbers, column).get(None, 0), table.persons(numbers))
+    return Fraction(max(table.counts(shown, column).values()), table.persons(shown))
 
 
 def _highest(risk: Callable[..., float]) -> Callable[..., float]:

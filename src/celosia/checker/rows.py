@@ -42,6 +42,10 @@ class Plain:
     """Distributions of columns in the input table, where they are known without its rows."""
     shares_each: Mapping[str, Mapping[Any, Fraction]] | None = None
     """``shares_before`` with each row without a person's id as a person of its own."""
+    prevalence_before: Mapping[str, Mapping[Any, Fraction]] = field(default_factory=dict)
+    """Shares of the persons of the input table who have each value, where ``shares_before`` has the distribution."""
+    prevalence_each: Mapping[str, Mapping[Any, Fraction]] | None = None
+    """``prevalence_before`` with each row without a person's id as a person of its own."""
     each_unknown: bool = False
     """Whether rows without a person's id belong each to another person; otherwise to one."""
     people: int | None = None
@@ -69,7 +73,9 @@ class Plain:
         if self.each_unknown or self.person is None or sum(row[self.person] is None for row in self.rows) < 2:
             return apart
         before = self.shares_before if self.shares_each is None else self.shares_each
-        return [*(replace(table, each_unknown=True, shares_before=before) for table in apart), *apart]
+        persons = self.prevalence_before if self.prevalence_each is None else self.prevalence_each
+        each = replace(self, each_unknown=True, shares_before=before, prevalence_before=persons)
+        return [*(replace(each, suppressed=table.suppressed) for table in apart), *apart]
 
     @cached_property
     def missing_semantics(self) -> str:
@@ -136,11 +142,24 @@ class Plain:
             owners.setdefault(self.rows[i][column], set()).add(self.who(i))
         return {value: len(people) for value, people in owners.items()}
 
-    def counts_in_turn(self, numbers: Sequence[int], column: str) -> list[dict[Any, int]]:
-        """Return the counts of a column with missing values, and of its known values alone where there are any."""
-        counted = self.counts(numbers, column)
-        present = {value: count for value, count in counted.items() if value is not None}
-        return [counted, present] if present else [counted]
+    def counts_in_turn(self, numbers: Sequence[int], column: str) -> list[tuple[dict[Any, int], int]]:
+        """Return the counts of a column and the persons counted: with missing values, and known values alone if any."""
+        known = [i for i in numbers if self.rows[i][column] is not None]
+        return [(self.counts(rows, column), self.persons(rows)) for rows in (numbers, known) if rows]
+
+    def person_shares(self, numbers: Sequence[int], column: str) -> dict[Any, Fraction]:
+        """Share of the persons of some rows who have each value: of a person with several values, each."""
+        whole = self.persons(numbers)
+        return {value: Fraction(count, whole) for value, count in self.counts(numbers, column).items()}
+
+    def prevalence(self, column: str) -> dict[Any, Fraction]:
+        """Share of the persons of the input table who have each value."""
+        if column in self.prevalence_before:
+            return dict(self.prevalence_before[column])
+        if column in self.shares_before:
+            return dict(self.shares_before[column])
+        whole = self._input()
+        return whole.person_shares(range(len(whole.rows)), column)
 
     def shares(self, numbers: Sequence[int], column: str) -> dict[Any, Fraction]:
         """Distribution of a column over some rows."""
@@ -152,8 +171,11 @@ class Plain:
         """Distribution of a column in the input table, with the records that were suppressed or left out since."""
         if column in self.shares_before:
             return dict(self.shares_before[column])
-        whole = self if self.before is None else replace(self, rows=self.before, suppressed=frozenset(), before=None)
+        whole = self._input()
         return whole.shares(range(len(whole.rows)), column)
+
+    def _input(self) -> Plain:
+        return self if self.before is None else replace(self, rows=self.before, suppressed=frozenset(), before=None)
 
     def domain(self, column: str) -> list[Any]:
         """Values of a column in the input table in the order of its kind, a missing one last."""

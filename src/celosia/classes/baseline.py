@@ -33,6 +33,8 @@ class Baseline:
     """The column's hierarchy: ``ancestors[level, value]`` is the generalised code; level 0 has one for each value."""
     numbers: NDArray[np.float64] | None
     """The values as numbers, where the column is numeric; a missing one is NaN."""
+    prevalence: NDArray[np.float64] | None = None
+    """Share of the persons who have each value; None where nobody has several values, so that it is ``share``."""
 
     @property
     def missing_code(self) -> int:
@@ -57,12 +59,15 @@ class Sensitive:
     """Distribution that classes are compared with; that of these records unless given."""
     missing_code: int = -1
     """The code of a missing value; -1 where none is missing."""
+    prevalence: NDArray[np.float64] | None = None
+    """Share of the persons of the input table who have each value; that of the baseline unless given."""
 
     @classmethod
     def of(cls, column: Encoded, domain: Baseline) -> Sensitive:
         """Encode a column of a table over its domain."""
         codes, width = domain.codes(column), len(domain.values)
-        return cls(codes, width, domain.ancestors, domain.numbers, domain.share, domain.missing_code)
+        of_input = (domain.ancestors, domain.numbers, domain.share, domain.missing_code, domain.prevalence)
+        return cls(codes, width, *of_input)
 
     def take(self, records: NDArray[np.bool_]) -> Sensitive:
         """Select records; the baseline stays."""
@@ -76,8 +81,11 @@ class Sensitive:
         return np.asarray(counts / max(1, len(self.codes)), dtype=np.float64)
 
 
-def baseline(schema: Schema, name: str, values: pl.Series, whole: Histogram, raw: pl.Series) -> Baseline:
-    """Return the baseline of ``values`` from the counts ``whole``; ``raw`` are the values of the column as read."""
+def baseline(schema: Schema, name: str, values: pl.Series, whole: Histogram, raw: pl.Series, persons: int) -> Baseline:
+    """Return the baseline of ``values`` from the counts ``whole`` of ``persons`` persons.
+
+    ``raw`` are the values of the column as read.
+    """
     import polars as pl
 
     count = np.bincount(whole.column(name).recode(Domain(values)), weights=whole.persons, minlength=len(values))
@@ -87,6 +95,7 @@ def baseline(schema: Schema, name: str, values: pl.Series, whole: Histogram, raw
         np.asarray(count / max(1.0, count.sum()), dtype=np.float64),
         _ancestors(schema, name, values, raw),
         values.cast(pl.Float64).fill_null(np.nan).to_numpy() if numeric else None,
+        np.asarray(count / persons, dtype=np.float64) if count.sum() > persons > 0 else None,
     )
 
 

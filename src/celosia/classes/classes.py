@@ -85,13 +85,16 @@ class EquivalenceClasses:
     def baseline(self, column: str) -> Baseline:
         """Return the domain of a sensitive column, and its distribution in the input table."""
         if column not in self._baselines:
-            read, whole = (each.histogram([column]) for each in self._baseline_counts(column))
+            counts = self._baseline_counts(column)
+            read, whole = (each.histogram([column]) for each in counts)
+            total = counts[1].total
             values, before = self.domain(column), whole.column(column).values
             if values.dtype != before.dtype or not before.is_in(values.implode(), nulls_equal=True).all():
                 # a quasi-identifier whose values a step replaced by others
                 read = whole = self.table.histogram([column], suppressed=False)
+                total = whole.total
             raw = read.column(column).values
-            self._baselines[column] = baseline(self.schema, column, values, whole, raw)
+            self._baselines[column] = baseline(self.schema, column, values, whole, raw, total)
         return self._baselines[column]
 
     def domain(self, column: str) -> pl.Series:
@@ -187,7 +190,18 @@ class EquivalenceClasses:
         start = np.zeros(len(base) + 1, dtype=np.int64)
         np.cumsum(np.bincount(owner, minlength=len(base)), out=start[1:])
         counted = (start, value[sort], (entries.rows if rows_only else entries.persons)[sort])
-        return ValueCounts(*counted, domain.share, domain.ancestors, domain.numbers, domain.missing_code)
+        counts = ValueCounts(*counted, domain.share, domain.ancestors, domain.numbers, domain.missing_code)
+        if rows_only or self.schema.person is None:
+            return counts
+        known = self._known_persons(base, column) if domain.missing_code >= 0 else None
+        return replace(counts, persons=base.persons, known=known, prevalence=domain.prevalence)
+
+    def _known_persons(self, base: Histogram, column: str) -> NDArray[np.int64]:
+        """Count the persons of each class who have a known value in a sensitive column."""
+        counted = self.table.count_known(base.names, column)
+        known = np.zeros(len(base), dtype=np.int64)
+        known[base.find(counted)] = counted.persons
+        return known
 
     # Frequencies.
 

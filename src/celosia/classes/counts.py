@@ -45,6 +45,12 @@ class ValueCounts:
     """The values as numbers, where the column is numeric (for distances between values)."""
     missing_code: int = -1
     """The code of a missing value; -1 where none is missing."""
+    persons: Counts | None = None
+    """Persons of each class, who may have several values; the sum of ``count`` unless given."""
+    known: Counts | None = None
+    """Persons of each class who have a known value; the sum of the counts of known values unless given."""
+    prevalence: Shares | None = None
+    """Share of the persons of the input table who have each value; the baseline unless given."""
 
     @classmethod
     def of(
@@ -74,14 +80,37 @@ class ValueCounts:
         return np.diff(self.start)
 
     @property
-    def size(self) -> Counts:
-        """Records of each class that this column counts."""
+    def pairs(self) -> Counts:
+        """Sum of the counts of each class: more than its persons where some have several values."""
         return np.bincount(self.owner, weights=self.count, minlength=len(self.start) - 1).astype(np.int64)
 
     @property
+    def size(self) -> Counts:
+        """Records (persons) of each class that this column counts."""
+        return self.pairs if self.persons is None else self.persons
+
+    @property
     def share(self) -> Shares:
-        """The share of each entry in its class."""
+        """The share of the records (persons) of its class that have the value of each entry.
+
+        With a person column persons may have several values, and the shares of a class sum to more than 1.
+        """
         return np.asarray(self.count / self.size[self.owner], dtype=np.float64)
+
+    @property
+    def largest_share(self) -> Shares:
+        """The largest share of a value in each class."""
+        return np.maximum.reduceat(self.share, self.start[:-1]) if len(self.start) > 1 else np.zeros(0)
+
+    @property
+    def prior(self) -> Shares:
+        """The share of the records (persons) of the input table that have each value."""
+        return self.baseline if self.prevalence is None else self.prevalence
+
+    @property
+    def several(self) -> Verdict:
+        """Whether some person of a class, or of the input table, has several values."""
+        return (self.pairs > self.size) | (self.prevalence is not None)
 
     def dense(self) -> Counts:
         """Return the classes × values matrix; meant for few values or few classes."""
@@ -96,7 +125,10 @@ class ValueCounts:
         start = np.zeros(len(index) + 1, dtype=np.int64)
         np.cumsum(lengths, out=start[1:])
         entry = np.arange(start[-1]) + np.repeat(self.start[index] - start[:-1], lengths)
-        return replace(self, start=start, value=self.value[entry], count=self.count[entry])
+        persons = None if self.persons is None else self.persons[index]
+        known = None if self.known is None else self.known[index]
+        some = {"value": self.value[entry], "count": self.count[entry], "persons": persons, "known": known}
+        return replace(self, start=start, **some)
 
     def without_missing(self) -> ValueCounts:
         """Drop missing values; a class in which every value is missing keeps them.
@@ -107,7 +139,9 @@ class ValueCounts:
         """
         stays = (self.value != self.missing_code) | (self.distinct[self.owner] == 1)
         start = np.concatenate([[0], np.cumsum(np.bincount(self.owner[stays], minlength=len(self.start) - 1))])
-        return replace(self, start=start.astype(np.int64), value=self.value[stays], count=self.count[stays])
+        persons = self.persons if self.known is None else np.where(self.known > 0, self.known, self.size)
+        some = {"value": self.value[stays], "count": self.count[stays], "persons": persons}
+        return replace(self, start=start.astype(np.int64), **some)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -215,6 +215,23 @@ class TableCounts:
         self._unsuppressed[wanted, rows_only] = self._count_unsuppressed(wanted, rows_only=rows_only)
         return self._unsuppressed[wanted, rows_only]
 
+    def count_known(self, names: Sequence[str], column: str, *, stars: bool = True) -> Histogram:
+        """Count combinations over the unsuppressed rows with a value in a further column; ``stars``: or a ``*``."""
+        import narwhals as nw
+        import polars as pl
+
+        entries = self.histogram([*names, column], suppressed=False)
+        own = entries.column(column)
+        known = own.values.is_not_null() if stars else own.values.cast(pl.String).ne(STAR).fill_null(value=False)
+        try:
+            return entries.filter(known.to_numpy()[own.codes]).project(names)
+        except CountAgain:
+            cell = nw.col(column)
+            present = ~cell.is_null() if stars else (cell.cast(nw.String) != STAR).fill_null(value=False)
+            frame = self.rows.engine.filter(self.rows.frame, present)
+            frame = self.rows.engine.filter(frame, ~self.mark) if self.some_suppressed else frame
+            return self._by_engine(names, frame, rows_only=False)
+
     def _count_unsuppressed(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram:
         if self.codes is not None:
             return self._in_memory(self.unsuppressed_codes, names, rows_only=rows_only)

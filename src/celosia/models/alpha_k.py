@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
 from celosia.models.bases.sensitive_model import _SensitiveModel
 from celosia.parts import Condition, SearchHints
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from celosia.classes.counts import ClassCounts, ValueCounts
@@ -22,8 +22,9 @@ class AlphaK(SearchHints, _SensitiveModel):
     .. math:: |E| \ge k, \qquad \max_s p_E(s) \le \alpha
 
     The value is the largest share; the requirement holds when both conditions do. With ``alpha = 1/l`` it is the
-    rule of anatomisation. Missing sensitive values protect nobody: shares are taken with and without them, and the
-    larger counts. References: Wong et al. (2006).
+    rule of anatomisation. With a person column a share is that of the persons of the class who have the value, so
+    that shares may sum to more than 1. Missing sensitive values protect nobody: shares are taken with and without
+    them, and the larger counts. References: Wong et al. (2006).
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"zip": ["130**"] * 4, "disease": ["flu", "flu", "flu", "heart"]})
@@ -47,9 +48,7 @@ class AlphaK(SearchHints, _SensitiveModel):
 
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
         """Return the largest share of a value in each class."""
-        if len(counts.start) <= 1:
-            return np.zeros(0)
-        return np.maximum.reduceat(counts.share, counts.start[:-1])
+        return counts.largest_share
 
     def judge(self, classes: ClassCounts, scores: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
         """Return whether each class is large and mixed enough."""

@@ -22,7 +22,9 @@ class BetaLikeness(SearchHints, ComparesWithInput, _SensitiveModel):
     .. math:: \frac{p_i - q_i}{q_i} \le \beta, \qquad \text{enhanced: } \frac{p_i - q_i}{q_i} \le \min(\beta, -\ln q_i)
 
     The value is the smallest β for which it would hold (infinite when the bound :math:`-\ln q_i` of the enhanced
-    form is broken). Unlike t-closeness it protects rare values; it says nothing about values that become rarer.
+    form is broken). With a person column :math:`p_i` is the share of the persons of the class who have the value,
+    and :math:`q_i` that of the persons of the input table: each value is a question of yes or no about a person.
+    Unlike t-closeness it protects rare values; it says nothing about values that become rarer.
     References: Cao & Karras (2012).
 
     >>> import polars as pl, celosia
@@ -48,7 +50,7 @@ class BetaLikeness(SearchHints, ComparesWithInput, _SensitiveModel):
         """Return the largest relative gain in each class; 0 when no value gains."""
         if len(counts.start) <= 1:
             return np.zeros(0)
-        q = counts.baseline[counts.value]
+        q = counts.prior[counts.value]
         with np.errstate(divide="ignore"):
             gain = np.round((counts.share - q) / q, 12)
             if self.enhanced:

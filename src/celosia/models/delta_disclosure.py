@@ -22,7 +22,8 @@ class DeltaDisclosure(ComparesWithInput, _SensitiveModel):
     .. math:: \bigl|\log_2 (p_i / q_i)\bigr| < \delta \quad \text{for all values present}
 
     The value is the largest such logarithm; the bound is strict. A value that a class lacks is not judged, so
-    merging classes can break it. References: Brickell & Shmatikov (2008).
+    merging classes can break it. With a person column :math:`p_i` and :math:`q_i` are the shares of the persons of the
+    class, and of the input table, who have the value. References: Brickell & Shmatikov (2008).
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"zip": ["a", "a", "b", "b"], "disease": ["flu", "flu", "flu", "heart"]})
@@ -46,7 +47,7 @@ class DeltaDisclosure(ComparesWithInput, _SensitiveModel):
         if len(counts.start) <= 1:
             return np.zeros(0)
         with np.errstate(divide="ignore"):
-            gain = np.abs(np.log2(counts.share / counts.baseline[counts.value]))
+            gain = np.abs(np.log2(counts.share / counts.prior[counts.value]))
         return np.asarray(np.maximum.reduceat(gain, counts.start[:-1]).round(12), dtype=np.float64)
 
     def conditions(self) -> tuple[Condition, ...]:

@@ -36,7 +36,8 @@ class FuzzyLDiversity(_FuzzyModel):
 
     with σ-counts; ``counting="count"`` uses whole counts :math:`\#`, as published, which are not additive when
     degrees tie at one half. The intruder knows :math:`f(s \mid q)`, the shares among the records with exactly the same
-    quasi-identifiers. With a declared person column persons are counted, each once per value. With several sensitive
+    quasi-identifiers. With a declared person column persons are counted, each once per value, and a cell in which every
+    person has the same value, whatever others they have, has one value. With several sensitive
     columns the value is the smallest. A missing sensitive value is no further value. It fails against skewed or
     similar values, as l-diversity does. Reference: Quirós (2013), master's thesis, University of Oviedo.
 
@@ -95,7 +96,8 @@ class FuzzyLDiversity(_FuzzyModel):
         """Return for each sensitive column the number of values per cell, groups × fuzzy cells."""
         from celosia.kernels.fuzzy.sets import TOLERANCE
 
-        cells = self.table_cells(table)
+        cells, of_all = self.table_cells(table), declared_persons(table)
+        persons = None if of_all is None else of_all[table.classes.members].astype(np.int64)
         result = {}
         for column in table.schema.need_sensitive(self.column):
             sensitive = self.table_sensitive(table, column)
@@ -108,6 +110,8 @@ class FuzzyLDiversity(_FuzzyModel):
                 if len(present):
                     first, _ = group([present, codes[inside & filled]])
                     values[:, f] = np.maximum(values[:, f], np.bincount(present[first], minlength=len(values)))
+                    if persons is not None:
+                        values[_shared(present, codes[inside & filled], persons[inside & filled]), f] = 1
             result[column] = values
         return result
 
@@ -129,3 +133,12 @@ class FuzzyLDiversity(_FuzzyModel):
             apart = None if own is None else group([alike[rows], own, local])[0]
             result[rows] = own_posterior(mu, alike[rows], local, counts, totals, apart)
         return result
+
+
+def _shared(cell: NDArray[np.int64], value: NDArray[np.int32], person: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the cells in which all persons have the same value."""
+    first = group([cell, person])[0]
+    size = np.bincount(cell[first])
+    first = group([cell, value, person])[0]
+    of_value, place = group([cell[first], value[first]])
+    return np.asarray(cell[first][of_value][np.bincount(place) == size[cell[first][of_value]]])

@@ -29,9 +29,10 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
 
     where :math:`P_i` is the distribution of the column in cell i and ``Q`` that in the input table. Distances as in
     t-closeness: ``equal``, ``ordered``, ``hierarchical``, ``value``. Cells count by σ-counts; ``counting="count"`` uses
-    whole counts, as published. ``aggregate="min"`` reports the smallest distance over the individuals, as the source
-    does: it describes the best protected individual and bounds nothing. Reference: Quirós (2013), master's thesis,
-    University of Oviedo.
+    whole counts, as published. Where persons have several values the distance is at least the largest difference of
+    the shares of persons who have a value, as in t-closeness. ``aggregate="min"`` reports the smallest distance over
+    the individuals, as the source does: it describes the best protected individual and bounds nothing. Reference:
+    Quirós (2013), master's thesis, University of Oviedo.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"age": [29, 22, 27, 43, 52, 47, 30, 36, 32], "pay": [3, 4, 5, 6, 11, 8, 7, 9, 10]})
@@ -111,35 +112,50 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         for column in table.schema.need_sensitive(self.column):
             sensitive = self.table_sensitive(table, column)
             for number, rows, mu in cells.blocks():
-                own = np.abs(self._distance_map(table, mu, sensitive, rows)).sum(axis=1)
+                own = self._block_distances(table, mu, sensitive, rows, np.eye(mu.shape[1]))
                 worst[number] = np.maximum(worst[number], own)
         return self.cell_frame(cells, t=np.round(worst, 12))
 
     def _distances(self, table: Table, column: str) -> NDArray[np.float64]:
-        from celosia.kernels.fuzzy.closeness import individual_distances
-
         cells, sensitive = self.table_cells(table), self.table_sensitive(table, column)
         result = np.zeros(len(cells.group))
         for _, rows, mu in cells.blocks():
-            result[rows] = individual_distances(mu, self._distance_map(table, mu, sensitive, rows))
+            result[rows] = self._block_distances(table, mu, sensitive, rows, mu)
         return np.round(result, 12)  # 3/8 must be at most 0.375 whatever the last bit
 
-    def _distance_map(
-        self, table: Table, mu: NDArray[np.float64], sensitive: Sensitive, rows: NDArray[np.int64]
+    def _block_distances(
+        self,
+        table: Table,
+        mu: NDArray[np.float64],
+        sensitive: Sensitive,
+        rows: NDArray[np.int64],
+        individuals: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Return the map of each cell's difference to the input table; see :mod:`celosia.kernels.fuzzy.closeness`.
+        """Return the distance of individuals, given by their degrees in the cells that the rows make.
 
         A person counts once per cell and value, with the highest degree.
         """
-        from celosia.kernels.fuzzy.closeness import equal_map, ordered_map, stepped_map, tree_map
+        from celosia.kernels.fuzzy.cardinality import count
+        from celosia.kernels.fuzzy.closeness import individual_distances, person_distances
         from celosia.kernels.fuzzy.diversity import cell_counts, shares
 
-        codes, persons = sensitive.codes[rows].astype(np.int64), declared_persons(table)
-        if persons is not None:
-            pair = persons[table.classes.members][rows].astype(np.int64) * sensitive.width + codes
-            mu, kept = merge_persons(mu, pair)
-            codes = codes[kept]
-        gaps = shares(cell_counts(mu, codes, sensitive.width, self.counting)) - sensitive.share()
+        codes, of_all = sensitive.codes[rows].astype(np.int64), declared_persons(table)
+        if of_all is None:
+            gaps = shares(cell_counts(mu, codes, sensitive.width, self.counting)) - sensitive.share()
+            return individual_distances(individuals, self._distance_map(gaps, sensitive))
+        persons = of_all[table.classes.members][rows].astype(np.int64)
+        degrees, kept = merge_persons(mu, persons * sensitive.width + codes)
+        counts = cell_counts(degrees, codes[kept], sensitive.width, self.counting)
+        pairs = individual_distances(individuals, self._distance_map(shares(counts) - sensitive.share(), sensitive))
+        whole = merge_persons(mu, persons)[0]
+        totals = whole.sum(axis=0) if self.counting == "sigma" else count(whole).astype(float)
+        prior = sensitive.share() if sensitive.prevalence is None else sensitive.prevalence
+        return np.maximum(pairs, person_distances(individuals, shares(counts, totals), prior))
+
+    def _distance_map(self, gaps: NDArray[np.float64], sensitive: Sensitive) -> NDArray[np.float64]:
+        """Return the map of each cell's difference to the input table; see :mod:`celosia.kernels.fuzzy.closeness`."""
+        from celosia.kernels.fuzzy.closeness import equal_map, ordered_map, stepped_map, tree_map
+
         if self.distance == "equal":
             return equal_map(gaps)
         if self.distance == "ordered":

@@ -30,12 +30,17 @@ class LDiversity(SmallestCount, SearchHints, SeparateViews, BoundedByRows, _Sens
               r_1 < c\,(r_l + \dots + r_m) \text{ (recursive)}
 
     The recursive value is the largest ``l`` that holds for the given ``c``. ``estimator="grassberger"`` corrects
-    the entropy of small classes. A missing sensitive value protects nobody: the value is the smaller one with and
-    without missing values, so that {HIV, missing} has one value. With several sensitive columns the value is the
-    smallest over the columns; ``others="quasi"`` lets the other sensitive columns join the quasi-identifiers, as the
-    paper defines it. It stops homogeneity, and an intruder who can rule out at most ``l - 2`` values; not one who
-    profits from skewed or similar values. References: Machanavajjhala et al. (2007); Stammler, Katzenbeisser &
-    Hamacher (2016).
+    the entropy of small classes. With a person column a value counts the persons who have it. Persons may have
+    several values, and a value that every person of a class has discloses it: the class is 1-diverse. There the
+    entropy, that of the pairs of a person and a value, is at most the logarithm of 1 / (largest share of persons),
+    and the tail :math:`r_l + \dots + r_m` is replaced by :math:`n - r_1 - \dots - r_{l-1}`, the fewest of the *n*
+    persons that may have none of the :math:`l - 1` most frequent values.
+
+    A missing sensitive value protects nobody: the value is the smaller one with and without missing values, so that
+    {HIV, missing} has one value. With several sensitive columns the value is the smallest over the columns;
+    ``others="quasi"`` lets the other sensitive columns join the quasi-identifiers, as the paper defines it. It stops
+    homogeneity, and an intruder who can rule out at most ``l - 2`` values; not one who profits from skewed or similar
+    values. References: Machanavajjhala et al. (2007); Stammler, Katzenbeisser & Hamacher (2016).
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"zip": ["130**"] * 3, "disease": ["flu", "flu", "heart"]})
@@ -77,7 +82,7 @@ class LDiversity(SmallestCount, SearchHints, SeparateViews, BoundedByRows, _Sens
 
     @property
     def monotone_suppression(self) -> bool:  # type: ignore[override]
-        """Whether further records keep a class holding: they remove no distinct value, but skew a distribution."""
+        """Whether further persons keep a class holding: they remove no distinct value, but skew a distribution."""
         return self.variant == "distinct"
 
     @property
@@ -96,12 +101,15 @@ class LDiversity(SmallestCount, SearchHints, SeparateViews, BoundedByRows, _Sens
     def column_scores(self, counts: ValueCounts) -> NDArray[np.float64]:
         """Return the diversity of each class."""
         if self.variant == "distinct":
-            return counts.distinct.astype(np.float64)
+            shared = (counts.count == counts.size[counts.owner]) & (counts.value != counts.missing_code)
+            disclosed = np.bincount(counts.owner[shared], minlength=len(counts.distinct)) > 0
+            return np.where(disclosed, 1, counts.distinct).astype(np.float64)
         if self.variant == "recursive":
-            return recursive(counts.start, counts.count, self.c).astype(np.float64)
+            return recursive(counts.start, counts.count, self.c, counts.persons).astype(np.float64)
         diversity = np.exp(entropy(counts.start, counts.count, self.estimator))
         if self.estimator == "grassberger":  # the correction must not count values that are not there
             diversity = np.minimum(diversity, counts.distinct)
+        diversity = np.where(counts.pairs > counts.size, np.minimum(diversity, 1 / counts.largest_share), diversity)
         # rounded, since three equal shares must be 3-diverse whatever the last bit of the logarithms
         return np.asarray(diversity.round(12), dtype=np.float64)
 
@@ -167,10 +175,12 @@ def _g(n: NDArray[np.float64] | Ints) -> Floats:
     return np.asarray(g[place], dtype=np.float64)
 
 
-def recursive(start: Ints, count: Ints, c: float) -> Ints:
+def recursive(start: Ints, count: Ints, c: float, persons: Ints | None = None) -> Ints:
     r"""Return the largest *l* for which each class is recursively (c, l)-diverse; 1 when none above it is.
 
     .. math:: r_1 < c\,(r_l + r_{l+1} + \dots + r_m), \qquad r_1 \ge r_2 \ge \dots \ge r_m
+
+    Where the ``persons`` of a class have several values, its tail is :math:`n - r_1 - \dots - r_{l-1}`.
 
     >>> recursive(np.array([0, 2, 5]), np.array([2, 1, 1, 1, 1]), c=3.0).tolist()
     [2, 3]
@@ -183,8 +193,10 @@ def recursive(start: Ints, count: Ints, c: float) -> Ints:
     r = count[order]
     first = r[start[:-1]]
     until = np.cumsum(r)
-    # what lies from the l-th value on: the class total less the sum before it
-    tail = np.repeat(until[start[1:] - 1], np.diff(start)) - until + r
+    # what lies from the l-th value on: the class total (its persons) less the sum before it
+    before = until - r
+    total = np.add.reduceat(r, start[:-1]) if persons is None else persons
+    tail = np.repeat(total + before[start[:-1]], np.diff(start)) - before
     fits = np.repeat(first, np.diff(start)) < c * tail
     fits[start[:-1]] = True
     return np.maximum(np.add.reduceat(fits.astype(np.int64), start[:-1]), 1)

@@ -31,7 +31,12 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
     (m − 1)), ``hierarchical`` (on the column's hierarchy), ``value`` (on the numbers themselves, as a share of
     their range; a missing value lies one mean gap above the largest), or a function of two distributions.
     ``aggregate="min"`` reports the smallest distance instead, for comparison with publications that do. ``Q``
-    counts records that are suppressed later. It bounds what is learnt over the overall distribution, at a high
+    counts records that are suppressed later. With a person column the distributions are those of the pairs of a
+    person and a value. Where persons have several values the distance is at least the largest difference between the
+    share of the persons of a class who have a value and that of the persons of the input table, however near values
+    are to each other (not for a function of the user).
+
+    It bounds what is learnt over the overall distribution, at a high
     price in detail. References: Li, Li & Venkatasubramanian (2007).
 
     >>> import polars as pl, celosia
@@ -105,6 +110,8 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
             distance_of = self.distance
             shares = (row / row.sum() for row in _dense_rows(counts))
             distance = np.array([float(distance_of(p, counts.baseline)) for p in shares])
+        if isinstance(self.distance, str) and counts.several.any():
+            distance = np.where(counts.several, np.maximum(distance, _largest_difference(counts)), distance)
         return np.round(distance, 12)  # 3/8 must be at most 0.375 whatever the last bit
 
     def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:
@@ -118,6 +125,19 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
             entries = (counts.start, counts.value, counts.count, counts.baseline)
             out = np.maximum(out, removed_for_distance(*entries, self.t))
         return out
+
+
+def _largest_difference(counts: ValueCounts) -> NDArray[np.float64]:
+    """Return the largest difference of the shares of persons who have a value in each class and in the input."""
+    owner, order = counts.owner, np.argsort(-counts.prior, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    # of the values that a class lacks the most frequent: the first rank that its ascending ranks leave out
+    ranks = rank[counts.value][np.lexsort((rank[counts.value], owner))]
+    leading = ranks == np.arange(len(ranks)) - counts.start[owner]
+    absent = np.append(counts.prior[order], 0.0)[np.bincount(owner[leading], minlength=len(counts.start) - 1)]
+    np.maximum.at(absent, owner, np.abs(counts.share - counts.prior[counts.value]))
+    return np.asarray(absent, dtype=np.float64)
 
 
 def _gaps(counts: ValueCounts) -> NDArray[np.float64]:

@@ -34,7 +34,8 @@ class Homogeneity(Risk):
     column all persons, who may have several values). Missing and suppressed values do not count: the share is that
     among the known values, where there are any, and a class of suppressed values alone discloses nothing. It needs
     classes, so missing values of quasi-identifiers that are a category. `classes` lists them with the value, and with
-    ``facts``: how many values an intruder must be able to rule out until only one is left. Such lists contain values of
+    ``facts``: how many values an intruder must be able to rule out until only one is left; none where all persons of a
+    class have the same value. Such lists contain values of
     the data: they are for the data owner. References: Machanavajjhala et al. (2007).
 
     >>> import polars as pl, celosia
@@ -119,7 +120,14 @@ def _block(table: Table, column: str) -> pl.DataFrame:
     value = text_expression(column, combinations.schema[column]).alias("__value__")
     hidden = pl.col("__value__").is_null() | (pl.col("__value__") == STAR)
     shown, missing = pl.col(ROWS).filter(~hidden), pl.col(ROWS).filter(pl.col("__value__").is_null())
-    present = pl.col("size") - pl.col("hidden")
+    known = table.counts.count_known(keys, column, stars=False)
+    sizes = sizes.join(
+        known.cells.with_columns(pl.Series("present", known.persons)),
+        on=keys,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
     return (
         combinations.with_columns(value)
         .sort(ROWS, "__value__", descending=[True, False])
@@ -128,7 +136,6 @@ def _block(table: Table, column: str) -> pl.DataFrame:
             pl.lit(column).alias("column"),
             pl.col("__value__").filter(~hidden).first().alias("value"),
             shown.first().alias("most"),
-            pl.col(ROWS).filter(hidden).sum().alias("hidden"),
             missing.sum().alias("missing"),
             (pl.max_horizontal(shown.len(), 1) - 1).cast(pl.Int64).alias("facts"),
         )
@@ -136,8 +143,9 @@ def _block(table: Table, column: str) -> pl.DataFrame:
         .with_columns(
             pl.when(pl.col("most").is_null())
             .then(pl.col("missing") / pl.col("size"))
-            .otherwise(pl.col("most") / pl.max_horizontal(present, "most"))
+            .otherwise(pl.col("most") / pl.col("present"))
             .alias("share")
         )
+        .with_columns(pl.when(pl.col("share") < 1).then(pl.col("facts")).otherwise(0).alias("facts"))
         .select(*keys, "column", "size", "value", "share", "facts")
     )

@@ -19,7 +19,8 @@ def smallest_classes(
     """Return the statements for the smallest class, and for the fewest distinct values of a class in each sensitive
     column.
 
-    A missing value counts as a value (and a missing id as a person) of its own. Suppressed records that show no
+    A missing value counts as a value (and a missing id as a person) of its own; a value that every person of a class
+    has leaves it with one value. Suppressed records that show no
     sensitive value are left out where there are other records, as in every other verdict.
 
     >>> print(smallest_classes("person", ["age"], [])["k"])  # doctest: +NORMALIZE_WHITESPACE
@@ -31,13 +32,28 @@ def smallest_classes(
     stars = " AND ".join(f"COALESCE(CAST({quote_name(name)} AS VARCHAR(9)), '') = '{STAR}'" for name in quasi)
     hidden = " AND ".join([stars, *(f"{quote_name(name)} IS NULL" for name in sensitive)])
     others = f"EXISTS (SELECT 1 FROM {table} WHERE NOT ({stars}))"  # noqa: S608
+    rows = f"FROM {table} WHERE NOT ({hidden} AND {others})"
 
     def smallest(counted: str) -> str:
-        inner = f"SELECT {counted} AS n FROM {table} WHERE NOT ({hidden} AND {others}) GROUP BY {keys}"  # noqa: S608
+        return f"SELECT MIN(n) FROM (SELECT {counted} AS n {rows} GROUP BY {keys}) AS classes"  # noqa: S608
+
+    def fewest(name: str, person: str) -> str:
+        """Return the fewest values of a class, 1 where a value has as many persons as the class has with a value."""
+        known, everyone = f"{quote_name(name)} IS NOT NULL", _distinct(person)
+        each = f"SELECT {keys}, {everyone} AS c_each {rows} AND {known} GROUP BY {keys}, {quote_name(name)}"
+        most = f"COUNT(*) AS c_values, MAX(c_each) AS c_most, 0 AS c_all FROM ({each}) AS e"
+        counts = [
+            f"SELECT {keys}, {most} GROUP BY {keys}",
+            f"SELECT {keys}, 0 AS c_values, 0 AS c_most, {everyone} AS c_all {rows} AND {known} GROUP BY {keys}",
+            f"SELECT {keys}, 1 AS c_values, 0 AS c_most, 0 AS c_all {rows} GROUP BY {keys}",
+        ]
+        value = "CASE WHEN MAX(c_most) = MAX(c_all) THEN 1 ELSE MAX(c_values) END"
+        inner = f"SELECT {value} AS n FROM ({' UNION ALL '.join(counts)}) AS counts GROUP BY {keys}"  # noqa: S608
         return f"SELECT MIN(n) FROM ({inner}) AS classes"  # noqa: S608
 
     statements = {"k": smallest("COUNT(*)" if person is None else _distinct(person))}
-    return statements | {f"l of {name}": smallest(_values(name)) for name in sensitive}
+    values = {name: smallest(_values(name)) if person is None else fewest(name, person) for name in sensitive}
+    return statements | {f"l of {name}": value for name, value in values.items()}
 
 
 def _distinct(name: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+TOLERANCE = 1e-9
 
 
 def ordered_map(gaps: Floats) -> Floats:
@@ -41,6 +42,24 @@ def tree_map(gaps: Floats, levels: NDArray[np.int64]) -> Floats:
         nodes, place = np.unique(levels[:, level], return_inverse=True)
         flows.append(gaps @ (place[:, None] == np.arange(len(nodes))).astype(float))
     return np.concatenate(flows, axis=-1) / (2 * max(height, 1)) if flows else np.zeros((*gaps.shape[:-1], 0))
+
+
+def person_distances(mu: Floats, inside: Floats, whole: Floats) -> Floats:
+    """Return for each individual the largest difference of the share of persons with a value; 0 if none has several.
+
+    ``inside`` holds the share of the persons of each cell (row) who have each value, ``whole`` that of the table.
+
+    >>> inside, mu = np.array([[1.0, 0.75], [1.0, 0.0]]), np.eye(2)
+    >>> person_distances(mu, inside, np.array([0.5, 0.5])).tolist()
+    [0.5, 0.0]
+    """
+    block = max(1, 4_000_000 // max(inside.shape[1], 1))
+    result, several = np.zeros(len(mu)), whole.sum() > 1 + TOLERANCE
+    for start in range(0, len(mu), block):
+        mixture = mu[start : start + block] @ inside
+        largest = np.abs(mixture - whole).max(axis=1, initial=0.0)
+        result[start : start + block] = np.where(several | (mixture.sum(axis=1) > 1 + TOLERANCE), largest, 0.0)
+    return result
 
 
 def individual_distances(mu: Floats, mapped: Floats) -> Floats:

@@ -183,11 +183,13 @@ def _sensitive(table: Table, name: str, patterns: Histogram | None) -> Sensitive
 
 def _owners(table: Table, quasi: Histogram, names: list[str]) -> Owners:
     """Count the persons of each combination of the quasi-identifiers, and the values that they have in it."""
-    joint = {}
+    joint, known = {}, {}
     for name in names:
-        entries = table.counts.histogram([*quasi.names, name], suppressed=False)
-        joint[name] = entries, table.classes.baseline(name).codes(entries.column(name))
-    return Owners(quasi, joint)
+        entries, domain = table.counts.histogram([*quasi.names, name], suppressed=False), table.classes.baseline(name)
+        joint[name] = entries, domain.codes(entries.column(name))
+        if domain.missing_code >= 0:
+            known[name] = table.counts.count_known(quasi.names, name)
+    return Owners(quasi, joint, known)
 
 
 def _level_maps(

@@ -100,7 +100,7 @@ class LocalGeneralise(_SuppressingMethod):
         cells = _cells(coded, evaluator, result)
         hidden = ~coded.active
         hidden[coded.active] = result.hidden[evaluator.tables.group]
-        if not all(search_hints(model).monotone_generalisation for model in self.require):
+        if coded.records.repeated or not all(search_hints(model).monotone_generalisation for model in self.require):
             hidden |= self._broken(done, hidden)
             if int(hidden[coded.active].sum()) > limit:
                 raise RequirementError(_too_many(self.require, evaluator, upper, int(hidden[coded.active].sum())))

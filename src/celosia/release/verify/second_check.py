@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from celosia.checker.check import StatedValue, Verdict, judge_all
 from celosia.checker.released_file import OwnerFacts, ReleasedRows, read_file
 from celosia.data.engines.row_codes import NO_PERSON
-from celosia.errors import CelosiaError, Contradiction
+from celosia.data.io.released import conflated_columns
+from celosia.errors import CelosiaError, Contradiction, OutputError
 from celosia.parts import ComparesWithInput, Model, Risk, population_table
 from celosia.release.evidence.certificate import Claim, Requirement, SecondCheck
 from celosia.release.evidence.row_map import released_persons
@@ -34,6 +35,7 @@ def check_release(release: Release, draft: Path, type: str) -> SecondCheck:  # n
     """Check every claim on the file as it was written; raise if the two implementations disagree."""
     findings = [*release.assessment.models, *release.assessment.risks]
     facts = _owner_facts(release, findings, release.private)
+    _refuse_conflated(draft, type)
     file = read_file(draft, release.public.roles.spec(), facts, type=type, seed=_seed(draft))
     _check_shape(file, release.public.release)
     verdicts = judge_all(_stated_values(findings, release.public.counted), file, facts)
@@ -45,10 +47,20 @@ def check_release(release: Release, draft: Path, type: str) -> SecondCheck:  # n
 def check_further_table(release: Release, assessment: Assessment, draft: Path, type: str) -> SecondCheck:  # noqa: A002
     """Check the requirements and risks of a further table on the file as it was written."""
     findings = [*assessment.models, *assessment.risks]
+    _refuse_conflated(draft, type)
     file = read_file(draft, release.public.roles.spec(), OwnerFacts(), type=type, seed=_seed(draft))
     verdicts = judge_all(_stated_values(findings, release.public.counted), file, OwnerFacts())
     _refuse_wrong(verdicts, {finding.label: finding.value for finding in findings})
     return summarise(verdicts)
+
+
+def _refuse_conflated(draft: Path, type: str) -> None:  # noqa: A002
+    """Raise if values of a column that differ would be read from the file as equal."""
+    for name in conflated_columns(draft, type=type):
+        raise OutputError(
+            f"column {name!r}: some of its texts differ but are read from a {type} file as one value (1 and 1.0, NA "
+            "and nothing). Nothing was written. Write Parquet, or give such values one notation in the original."
+        )
 
 
 def _refuse_wrong(verdicts: Iterable[Verdict], stated: Mapping[str, Any]) -> None:
@@ -157,14 +169,16 @@ def _persons(record: RecordDraft, rows: int | None = None) -> list[int | None] |
 
 
 def distribution(table: Table, name: str) -> pl.DataFrame:
-    """Count the persons of each value of a column in the engine."""
+    """Count the persons of each value of a column, and of the table, in the engine."""
     import narwhals as nw
+    import polars as pl
 
     person = table.schema.person
     frame = nw.from_native(table.rows.frame).rename({name: "value"})
     if person is None:
         counted = frame.group_by("value").agg(nw.len().alias("count"))
-        return table.engine.collect(counted.with_columns(each=nw.col("count")).to_native())
+        each = table.engine.collect(counted.with_columns(each=nw.col("count")).to_native())
+        return each.with_columns(persons=pl.lit(len(table)), persons_each=pl.lit(len(table)))
     pairs = frame.select("value", nw.col(person if person != name else "value").alias("who"))
     rows = pairs.group_by("value", "who").agg(nw.len().alias("rows"))
     unknown = nw.when(nw.col("who").is_null()).then(nw.col("rows")).otherwise(nw.lit(1))
@@ -173,7 +187,11 @@ def distribution(table: Table, name: str) -> pl.DataFrame:
         .group_by("value")
         .agg(nw.len().alias("count"), nw.col("each").sum().cast(nw.Int64))
     )
-    return table.engine.collect(counted.to_native())
+    people = pairs.group_by("who").agg(nw.len().alias("rows")).with_columns(each=unknown)
+    whole = table.engine.collect(
+        people.select(nw.len().alias("persons"), persons_each=nw.col("each").sum()).to_native()
+    )
+    return table.engine.collect(counted.to_native()).join(whole, how="cross")
 
 
 def _paths(schema: Schema, name: str, values: pl.Series) -> tuple[tuple[str, ...], ...]:

@@ -91,11 +91,18 @@ class NodeEvaluator:
         """Return whether classes that hold still hold when they are merged.
 
         When persons have several records, a person in both classes counts once in their union, so that shares change
-        in ways that convexity does not cover. Sizes and distinct values still never fall.
+        in ways that convexity does not cover. Sizes still never fall.
         """
-        return search_hints(requirement).monotone_suppression or (
-            search_hints(requirement).monotone_generalisation and not self.records.repeated
-        )
+        hints = search_hints(requirement)
+        return self._survives_joining(requirement) or (hints.monotone_generalisation and not self.records.repeated)
+
+    def _survives_joining(self, requirement: Model) -> bool:
+        """Return whether a class that holds still holds when other records join it.
+
+        Where persons have several records, further ones can give a value to everybody in the class.
+        """
+        shares = self.records.repeated and bool(requirement.counted_columns())
+        return search_hints(requirement).monotone_suppression and not shares
 
     def _flatten(self) -> None:
         """Store the least cost of a suppressed record, from each level down to each finer one, in one array."""
@@ -159,9 +166,7 @@ class NodeEvaluator:
         failed = np.zeros(len(candidates), dtype=bool)
         for requirement in self._by_class:
             verdict = requirement.judge(counts)
-            if search_hints(requirement).monotone_suppression or (
-                self.limit == 0 and self._survives_merging(requirement)
-            ):
+            if self._survives_joining(requirement) or (self.limit == 0 and self._survives_merging(requirement)):
                 failed[index[~verdict]] = True
             holds = holds & verdict
         kept = np.zeros(len(candidates), dtype=bool)

@@ -7,7 +7,7 @@ have two in the same class and counts once there: for these persons every pair o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PERSON = "\0person"
 """The name under which persons are counted, if they have several records; no column can have it."""
+KNOWN = "\0known "
+"""Prefix of the name under which the persons with a known value of a column are counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,8 @@ class Owners:
     """One entry per row."""
     joint: Mapping[str, tuple[Histogram, Codes]]
     """For each counted column the histogram of the quasi-identifiers and it, and the code of each entry there."""
+    known: Mapping[str, Histogram] = field(default_factory=dict)
+    """For each counted column with missing values the histogram of the quasi-identifiers where a value is known."""
 
     @property
     def total(self) -> int:
@@ -57,10 +61,11 @@ class Owners:
         return self.quasi.total
 
     def entries(self, widths: Mapping[str, int]) -> dict[str, Entries]:
-        """Return the entries of each column, and of the persons themselves (``PERSON``)."""
-        itself = self.quasi, np.zeros(len(self.quasi), dtype=np.int32)
-        counted = {PERSON: itself, **self.joint}
-        return {name: self._entries(width, *counted[name]) for name, width in widths.items()}
+        """Return the entries of each column, of persons (``PERSON``), and of those with a known value (``KNOWN``)."""
+        alone = {PERSON: self.quasi, **{KNOWN + name: counted for name, counted in self.known.items()}}
+        counted = {name: (each, np.zeros(len(each), dtype=np.int32)) for name, each in alone.items()} | dict(self.joint)
+        names = [*widths, *(KNOWN + name for name in widths if name in self.known)]
+        return {name: self._entries(widths.get(name, 1), *counted[name]) for name in names}
 
     def _entries(self, width: int, histogram: Histogram, code: Codes) -> Entries:
         row, pairs, alone = self.quasi.find(histogram), histogram.pairs, histogram.persons.copy()
@@ -83,4 +88,4 @@ class Owners:
         )
 
 
-__all__ = ["PERSON", "Entries", "Owners"]
+__all__ = ["KNOWN", "PERSON", "Entries", "Owners"]

@@ -13,7 +13,7 @@ from celosia.classes import Sensitive
 from celosia.classes.counts import ClassCounts, Codes, Counts, ValueCounts, Verdict
 from celosia.errors import DataError
 from celosia.search.lattice.objective import LevelMaps
-from celosia.search.lattice.owners import PERSON, Owners
+from celosia.search.lattice.owners import KNOWN, PERSON, Owners
 
 Levels = tuple[int, ...]
 
@@ -241,6 +241,12 @@ class ClassTables:
             self.widths[name] = width
             codes = np.ascontiguousarray(codes, dtype=np.int32)
             values[name] = merge_values(start, codes, each, group, groups, max(1, width))
+            if PERSON in counted and name != PERSON and records.sensitive[name].missing_code >= 0:
+                known = records.sensitive[name].codes != records.sensitive[name].missing_code
+                some = np.append(0, np.cumsum(np.append(known, np.zeros(rows - n, dtype=np.bool_))))
+                owners, self.widths[KNOWN + name] = counted[PERSON]
+                entries = (some.astype(np.int64), np.ascontiguousarray(owners[known], dtype=np.int32), each[known])
+                values[KNOWN + name] = merge_values(*entries, group, groups, counted[PERSON][1])
         return values
 
     def _count_owners(self, owners: Owners, group: Codes, groups: int) -> dict[str, tuple[Counts, Codes, Counts]]:
@@ -320,12 +326,14 @@ class ClassTables:
 
     def size(self, table: ClassTable) -> Counts:
         """Return the size of each class: persons where they have several records, else records."""
-        if PERSON not in table.values:
-            return table.sums[:, 0]
-        start, value, count = table.values[PERSON]
-        if PERSON not in self._counted_alone:
+        return self._person_counts(table, PERSON) if PERSON in table.values else table.sums[:, 0]
+
+    def _person_counts(self, table: ClassTable, name: str) -> Counts:
+        """Return the persons of each class who are counted under a name."""
+        start, value, count = table.values[name]
+        if name not in self._counted_alone:
             return np.diff(start)
-        return np.diff(np.append(0, np.cumsum(self._persons(PERSON, value, count)))[start])
+        return np.diff(np.append(0, np.cumsum(self._persons(name, value, count)))[start])
 
     def _person_total(self) -> int:
         return self.widths[PERSON] if self.records.owners is None else self.records.owners.total
@@ -359,9 +367,12 @@ class ClassTables:
                 pairs = self._pair_value[name][value]
                 each = count if by_record else self._persons(name, value, count)
                 start, value, count = merge_values(start, pairs, each, itself, len(table), column.width)
-            values[name] = ValueCounts(
-                start, value, count, column.share(), column.ancestors, column.numbers, column.missing_code
-            )
+            of_input = (column.share(), column.ancestors, column.numbers, column.missing_code)
+            persons = known = None
+            if records.repeated and not by_record:
+                persons = self.size(table)
+                known = self._person_counts(table, KNOWN + name) if KNOWN + name in table.values else None
+            values[name] = ValueCounts(start, value, count, *of_input, persons, known, column.prevalence)
         lay = self.layout
         all_classes = ClassCounts(
             size=table.sums[:, 0] if by_record else self.size(table),

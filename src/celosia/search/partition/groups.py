@@ -49,11 +49,23 @@ class Groups:
                 column.ancestors,
                 column.numbers,
                 column.missing_code,
+                *self._persons(column, begin, records, group),
+                column.prevalence,
             )
             for name, column in self.sensitive.items()
         }
         target = None if self.target is None else np.maximum.reduceat(self.target[records], begin[:-1])
         return ClassCounts(group_sizes(begin, records, person), values, self.total, target=target)
+
+    def _persons(self, column: Sensitive, begin: Ints, records: Ints, group: Ints) -> tuple[Ints | None, Ints | None]:
+        """Count the persons of each group, and those of them who have a known value; None without persons."""
+        from celosia.kernels.grouping.group_counts import group_sizes
+
+        if self.person is None:
+            return None, None
+        known = column.codes[records] != column.missing_code
+        some = np.concatenate([[0], np.cumsum(np.bincount(group[known], minlength=len(begin) - 1))]).astype(np.int64)
+        return group_sizes(begin, records, self.person), group_sizes(some, records[known], self.person)
 
     def of_labels(self, label: Ints) -> ClassCounts:
         """Return the counts of the groups of a labelling; a record labelled -1 is in none."""
