@@ -16,6 +16,7 @@ from celosia.gateway.gateway import GRID, STEP_PER_PERSON_TIME, Gateway
 from celosia.gateway.ledger import Ledger
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.noise import NumberNoise
+from celosia.gateway.sql.build import ROW_SECONDS, TEXT_SECONDS
 from celosia.gateway.sql.plan import DISTINCT_SECONDS, GROUP_SECONDS
 from celosia.kernels.budget.cost import Cost
 
@@ -57,11 +58,23 @@ def test_a_hidden_group_gets_one_number_with_noise(tmp_path, monkeypatch):
 
 def test_the_grid_is_coarser_where_one_person_makes_many_groups(tmp_path):
     with closing(gateway_over(tmp_path, 100, grid=GRID)) as gateway:
-        few, many = (gateway._step(gateway.plan(sql)) for sql in ("SELECT COUNT(*) FROM visit", GROUPED.format(0)))
+        few, many = (gateway.plan(sql) for sql in ("SELECT COUNT(*) FROM visit", GROUPED.format(0)))
+        step = gateway._step(many)
         distinct = gateway._step(gateway.plan("SELECT COUNT(DISTINCT age), COUNT(DISTINCT income) FROM visit"))
-    assert few == GRID
-    assert many == pytest.approx(STEP_PER_PERSON_TIME * 100 * GROUP_SECONDS)
+    assert few.row_seconds == pytest.approx(100 * ROW_SECONDS)
+    assert many.person_seconds == pytest.approx(100 * GROUP_SECONDS + many.row_seconds)
+    assert many.row_seconds > few.row_seconds
+    assert 0 <= step - STEP_PER_PERSON_TIME * many.person_seconds < GRID
     assert distinct >= STEP_PER_PERSON_TIME * 2 * DISTINCT_SECONDS
+
+
+def test_the_grid_is_coarser_where_one_person_has_many_texts(tmp_path):
+    """A person with 100 rows adds 10 ms to four searches, and answers leave on a grid of 50 ms otherwise."""
+    searches = " OR ".join(f"day LIKE '%{'z' * 50}{i}%'" for i in range(4))
+    with closing(gateway_over(tmp_path, 100, grid=GRID)) as gateway:
+        plan = gateway.plan(f"SELECT COUNT(*) FROM visit WHERE {searches}")
+        assert plan.row_seconds > 100 * 4 * 6 * TEXT_SECONDS
+        assert gateway._step(plan) >= STEP_PER_PERSON_TIME * plan.row_seconds > 4
 
 
 def test_answers_on_no_grid_leave_at_once(tmp_path):

@@ -36,7 +36,7 @@ MOST_WORK = 3_000_000
 GRID = 0.05
 """Seconds of the time grid on which answers are returned by default."""
 STEP_PER_PERSON_TIME = 400
-"""A step of the grid is at least this many times longer than what one person may add by the groups they make."""
+"""A step of the grid is at least this many times longer than what one person may add."""
 _STRIPES = 256
 _RANDOM = secrets.SystemRandom()
 _LOG = logging.getLogger(__name__)

@@ -27,9 +27,15 @@ MOST_NUMBERS = 20
 MOST_OUTPUTS = 50
 MOST_KEYS = 10
 LONGEST_ROW = 20_000
-"""Characters of all expressions over one row: about 25 microseconds in SQLite and PostgreSQL."""
+"""Characters of all expressions over one row."""
 MOST_TEXT_WORK = 25
-"""Work on texts in one row, in units of 5 microseconds (PostgreSQL, a text of 1 000 equal letters)."""
+"""Work on texts in one row, in units of ``TEXT_SECONDS``."""
+ROW_SECONDS, CHARACTER_SECONDS, TEXT_SECONDS = 2e-6, 1.25e-9, 5e-6
+"""Time of a row, of a character of its expressions (SQLite, PostgreSQL) and of a unit of work on texts (PostgreSQL)."""
+VECTOR, VECTOR_NUMBER_SECONDS, VECTOR_CHARACTER_SECONDS = 2048, 3e-5, 2.5e-7
+"""Rows that DuckDB computes together, and what they take for each number and each character of the expressions. It
+computes them once where they are equal, so that one row with another value adds the time of all.
+"""
 _CASE_WORK = 3
 _TEXT_WORK = re.compile(r"(?:LIKE |RIGHT\(|SUBSTR\(|(?:INSTR|STRPOS)\(\"\w+\", )(?:'((?:[^']|'')*)')?")
 MOST_OPERATIONS = 3_000
@@ -53,6 +59,7 @@ class _Builder:
         only(select, "expressions", "from_", "from", "joins", "where", "group", "having", "order", "limit")
         self._select = select
         self._neighbours = dataset.neighbours
+        self._dialect = dialect
         self._scope = Scope(dataset, dialect, physical)
         self._scope.read(select)
         self._steps = Steps()
@@ -100,8 +107,20 @@ class _Builder:
             person=person,
             truncated=truncated,
             rows=self._scope.rows,
+            row_seconds=self._row_seconds(steps),
             neighbours=self._neighbours,
         )
+
+    def _row_seconds(self, steps: list[str]) -> float:
+        """Return an upper bound of the seconds that a database takes for the values of one person's rows."""
+        length, texts = _measure_work(steps)
+        rows, read = self._scope.rows, sum(len(sql) for sql, _ in self._scope.reads)
+        each = ROW_SECONDS + (length + read) * CHARACTER_SECONDS + texts * TEXT_SECONDS
+        if self._dialect != "duckdb":
+            return rows * each
+        vectors = 2 + rows // VECTOR if self._scope.truncated else 1  # rows of a person are ranked side by side
+        vector = len(self._numbers) * VECTOR_NUMBER_SECONDS + length * VECTOR_CHARACTER_SECONDS
+        return rows * each + vectors * vector
 
     # Keys ---------------------------------------------------------------------------------------------------------
 
@@ -378,12 +397,17 @@ def _refuse_deep(sql: str) -> None:
             )
 
 
-def _refuse_work(expressions: list[str]) -> None:
-    """Refuse expressions that take so long for one row that it could show in the time of an answer."""
-    length = sum(map(len, expressions))
+def _measure_work(expressions: list[str]) -> tuple[int, int]:
+    """Return the characters of the expressions of a row, and their units of work on texts."""
     case_changes = sum(len(re.findall(r"\b(?:LOWER|UPPER)\(", sql)) for sql in expressions)
     pattern_lengths = [len(pattern) for sql in expressions for pattern in _TEXT_WORK.findall(sql)]
     texts = _CASE_WORK * case_changes + sum(1 + size // 10 for size in pattern_lengths)
+    return sum(map(len, expressions)), texts
+
+
+def _refuse_work(expressions: list[str]) -> None:
+    """Refuse expressions that take so long for one row that it could show in the time of an answer."""
+    length, texts = _measure_work(expressions)
     if length > LONGEST_ROW or texts > MOST_TEXT_WORK:
         raise Refused(
             "the expressions of a row take {length} characters and {work} units of work on texts; at most {longest} "

@@ -12,10 +12,8 @@ from dataclasses import replace
 from celosia.data.io.statement import quote_name
 from celosia.gateway.databases import literal
 from celosia.gateway.metadata import ColumnFacts
-from celosia.gateway.sql.values import DOUBLE, TINY, WHOLE, Dialect, Value, number
+from celosia.gateway.sql.values import DOUBLE, LONGEST_TEXT, TINY, WHOLE, Dialect, Value, number
 
-LONGEST_TEXT = 1_000
-"""Characters of a text that are read: how long a text is must not show in the time of an answer."""
 FIRST_DAY, LAST_DAY = "0001-01-01", "9999-12-31"
 LARGEST_WHOLE = 2**63 - 1
 LARGEST_DOUBLE = 1e300
@@ -33,7 +31,7 @@ def column(physical: str, facts: ColumnFacts, inner: str, dialect: Dialect) -> t
         if facts.categories is not None:
             listed = ", ".join(literal(str(category)) for category in facts.categories)
             read = f"CASE WHEN {read} IN ({listed}) THEN {read} END"
-        return read, replace(value, type="text")
+        return read, replace(value, type="text", stored=True)
     return _read_number(physical, facts, value, dialect)
 
 

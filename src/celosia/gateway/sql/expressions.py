@@ -105,6 +105,8 @@ class RowExpressions:
 
     def _literal(self, node: exp.Expr) -> v.Value:
         if node.is_string:
+            if len(node.this) > v.LONGEST_TEXT:
+                raise Refused("a text of the query has at most {limit} characters.", limit=v.LONGEST_TEXT)
             return v.Value(literal(node.this), "text", literal=node.this)
         try:
             value = float(node.this)
@@ -213,7 +215,7 @@ class RowExpressions:
 
     def _like(self, node: exp.Expr) -> v.Value:
         only(node, "this", "expression", "negate")
-        inner = self.column(node.this).need("text")
+        inner = self.column(node.this).need_stored()
         pattern = self.compile(node.expression).need("text").literal
         if not isinstance(pattern, str) or not _PATTERN.fullmatch(pattern):
             raise Refused(
@@ -289,7 +291,7 @@ class RowExpressions:
 
     def _change_case(self, node: exp.Expr) -> v.Value:
         only(node, "this")
-        inner = self.compile(node.this).need("text")
+        inner = self.compile(node.this).need_stored()
         return self._column_of(replace(inner, sql=f"{node.key.upper()}({inner.sql})", facts=None, literal=None))
 
 

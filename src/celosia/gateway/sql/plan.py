@@ -116,6 +116,8 @@ class Plan:
     """SQL of the person column; empty when each row is a person."""
     truncated: bool
     rows: int
+    row_seconds: float
+    """Upper bound of the seconds that the values of one person's rows take."""
     neighbours: str
     notes: tuple[str, ...] = ()
 
@@ -147,7 +149,7 @@ class Plan:
 
     @property
     def person_seconds(self) -> float:
-        """Upper bound of the seconds that one person adds to a query by the groups and distinct values they make.
+        """Upper bound of the seconds that one person adds to a query by their rows, groups and distinct values.
 
         Groups of keys that are not public exist because of their rows, and a database allocates memory for distinct
         values and quantiles when the first row reaches them.
@@ -155,7 +157,8 @@ class Plan:
         groups = 0 if self.public_keys else self.rows
         quantiles = sum(number.kind == "quantile" for number in self.numbers)
         distinct = sum(number.kind == "distinct" for number in self.numbers)
-        return groups * (1 + quantiles) * GROUP_SECONDS + (distinct + quantiles) * DISTINCT_SECONDS
+        made = groups * (1 + quantiles) * GROUP_SECONDS + (distinct + quantiles) * DISTINCT_SECONDS
+        return made + (1 + quantiles) * self.row_seconds
 
     def fingerprint(self, *more: object) -> str:
         """Return a fingerprint of the query, equal for equal queries however they were written.

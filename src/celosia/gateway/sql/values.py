@@ -20,6 +20,8 @@ from celosia.gateway.sql.parse import Refused
 
 Type = Literal["number", "text", "boolean", "date", "null"]
 Dialect = Literal["duckdb", "sqlite", "postgres"]
+LONGEST_TEXT = 1_000
+"""Characters of a text that are read, and of one in a query: how long a text is must not show in the time."""
 TINY = 1e-9
 MOST_FACTORS = 4
 """Columns and literals are 0 or at least 1e-9, so multiples of 2^-82, and so are their sums. A division by at most
@@ -43,6 +45,8 @@ class Value:
     factors: int = 0
     facts: ColumnFacts | None = None
     literal: str | float | bool | None = None
+    stored: bool = False
+    """Whether this is the text of a column, or that text in lower or upper case."""
 
     @property
     def has_bounds(self) -> bool:
@@ -66,6 +70,17 @@ class Value:
             raise Refused(
                 "a column without declared bounds can be compared, but not computed with or summed: one person could "
                 "move the answer by any amount. Ask the data owner to declare bounds, or use a column that has them."
+            )
+        return self
+
+    def need_stored(self) -> Value:
+        """Refuse a text that is not the one of a column."""
+        self.need("text")
+        if not self.stored:
+            raise Refused(
+                "LOWER, UPPER and LIKE take the text of a column, not of CASE, COALESCE or the query: their time "
+                "depends on the text, which a condition on one person could choose. Write the column there, as in "
+                "CASE WHEN LOWER(column) LIKE 'a%' THEN 1 END."
             )
         return self
 
