@@ -12,6 +12,8 @@ from celosia.proposals.recognition.normal_form import decode, plain_spelling
 
 #: Share of the values that must have the form. Below it a few coincidences would decide.
 ENOUGH = 0.8
+#: Share of many values that must have the form in a column of mixed content.
+HALF = 0.5
 #: With fewer values than this a check digit can fit all of them by chance.
 FEWEST = 3
 #: A short row of digits fits one of many check digits easily: so many values rule a coincidence out.
@@ -179,11 +181,13 @@ PATTERNS = (
 )
 
 
-def recognise(values: Sequence[str], distinct: int, *, codes: bool = True) -> tuple[Pattern, float] | None:
+def recognise(
+    values: Sequence[str], distinct: int, *, codes: bool = True, mixed: int | None = None
+) -> tuple[Pattern, float] | None:
     """Return the first pattern that most of the values have, with the share that has it.
 
     ``distinct`` is the number of different values of the column: a coincidence needs few of them. ``codes=False``
-    passes over the forms that pseudonyms can have.
+    passes over the forms that pseudonyms can have. From ``mixed`` values of one form on, half of the values suffice.
 
     >>> recognise(["a@b.org", "c@d.com", "e@f.net"], 3)[0].name
     'e-mail address'
@@ -191,18 +195,19 @@ def recognise(values: Sequence[str], distinct: int, *, codes: bool = True) -> tu
     if not values or distinct < FEWEST:
         return None
     values = [plain_spelling(value) for value in values]
-    first = values[:FIRST]
+    first = values[:: -(-len(values) // FIRST)]  # values may be sorted
+    enough = ENOUGH if mixed is None else HALF
     if max(len(value.encode()) for value in first) < SHORTEST:
         return None
     digits = distinct < FEWEST_DIGITS and all(v.strip().isdigit() and len(v.strip()) <= SHORT for v in first)
     for pattern in PATTERNS:
         if distinct < pattern.fewest or (pattern.code and not codes):
             continue
-        if (digits and pattern.checked) or sum(map(pattern.test, first)) < (ENOUGH - 0.2) * len(first):
+        if (digits and pattern.checked) or sum(map(pattern.test, first)) < (enough - 0.2) * len(first):
             continue
-        share = sum(map(pattern.test, values)) / len(values)
-        if share >= ENOUGH:
-            return pattern, share
+        alike = sum(map(pattern.test, values))
+        if alike >= (ENOUGH if mixed is None or alike < mixed else HALF) * len(values):
+            return pattern, alike / len(values)
     return None
 
 

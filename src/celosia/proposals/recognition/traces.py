@@ -43,8 +43,14 @@ def _begins_with_iban(text: str) -> bool:
     return any(checksums.iban(number[:length]) for length in range(15, min(34, len(number)) + 1))
 
 
+STREET = "street and number"
 TRACES = (
-    Trace("e-mail address", r"[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}"),
+    Trace(
+        "e-mail address",
+        r"[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}"
+        r"|(?i:\b[\w+-]*[.\d_][\w.+-]* (?:at|arroba) [\w-]+(?:(?:\.| dot | punto | punt )[\w-]+)*"
+        r"(?:\.| dot | punto | punt )[a-z]{2,}\b)",
+    ),
     Trace("Spanish DNI or NIE", r"(?i)\b(?:\d{1,2}\.\d{3}\.\d{3}|\d{7,8}|[XYZ][ -]?\d{7})[ -]?[A-Z]\b", checksums.dni),
     Trace("IBAN", r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}\b", _begins_with_iban),
     Trace("United States social security number", r"\b\d{3}-\d{2}-\d{4}\b", checksums.ssn),
@@ -54,7 +60,7 @@ TRACES = (
     Trace("NHS number", r"\b\d{3} \d{3} \d{4}\b", checksums.nhs),
     Trace("payment card", r"\b\d{4}[ -]?\d{4}[ -]?\d{4}[ -]?\d{1,7}\b", checksums.card),
     Trace("Catalan health card (CIP)", r"\b[A-Z]{4} ?[01] ?\d{6} ?\d{3}\b"),
-    Trace("IP address", r"\b(?:\d{1,3}\.){3}\d{1,3}\b", address),
+    Trace("IP address", r"\b(?:(?:\d{1,3}\.){3}\d{1,3}|(?i:(?:[0-9a-f]{1,4}::?){2,7}[0-9a-f]{1,4}))\b", address),
     Trace("device address (MAC)", r"\b(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b", code=True),
     Trace("universally unique id", r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", code=True),
     Trace("hash of an identifier", r"\b(?:[0-9a-fA-F]{8}){2,16}\b", _has_digits_and_letters, code=True),
@@ -64,7 +70,13 @@ TRACES = (
         r"|\b[6789]\d{2}(?:[ .-]\d{3}){2}\b|\b[6789]\d{2}(?:[ .-]\d{2}){3}\b|\b[67]\d{8}\b"  # Spain
         r"|\b93 ?\d{3} ?\d{2} ?\d{2}\b|\b91 ?\d{3} ?\d{2} ?\d{2}\b"
         r"|\(\d{3}\) ?\d{3}[ .-]\d{4}\b|\b\d{3}[.-]\d{3}[.-]\d{4}\b"  # North America
-        r"|\b0\d{2,4} \d{3,4} ?\d{3,4}\b",  # United Kingdom
+        r"|\b0\d{2,4} \d{3,4} ?\d{3,4}\b"  # United Kingdom
+        r"|\b0[1-9](?:[ .]\d{2}){4}\b|\b0\d{2,4}/\d{6,8}\b",  # France, Germany
+    ),
+    Trace(
+        STREET,
+        r"\b(?:C/|Calle|Avenida|Avda\.|Avda|Paseo|Carrer|Avinguda|Passeig)"
+        r" ?(?:(?:de|del|de la|de las|de los) )?[A-ZÀ-Þ][\w'’.-]+(?: [A-ZÀ-Þ][\w'’.-]+)*,? \d{1,4}\b",
     ),
 )
 NAMES = "name of a person"
