@@ -179,7 +179,7 @@ class GuardError(RequirementError):
     """The output contains values that must not be released; nothing was written."""
 
     sightings: tuple[Any, ...] = ()
-    """Findings of the guard in the table: :class:`celosia.release.output.guard.Sighting`."""
+    """Findings of the guard in the table: :class:`celosia.release.output.sighting.Sighting`."""
 
 
 class BudgetError(CelosiaError):

@@ -7,7 +7,8 @@ import celosia
 from celosia.data.engines import engine_named
 from celosia.data.engines.duckdb import DuckDB
 from celosia.release.output import column_profile, guard
-from celosia.release.output.guard import _Inspection, inspect
+from celosia.release.output.guard import inspect
+from celosia.release.output.rarity import count_unchanged
 from celosia.table.columns import has_many_values
 
 
@@ -18,11 +19,7 @@ def test_cells_that_stayed_as_they_were_are_counted_in_the_engine(tmp_path, monk
     schema = celosia.Schema.of(quasi=["age"], insensitive=["income"])
     original = celosia.read(tmp_path / "people.parquet", schema, engine="duckdb").identified()
     released = original.batched("income", lambda rows: rows["income"].clip(140))
-    inspection, sizes, collect = (
-        _Inspection(original, released, frozenset({"income"}), formal=False),
-        [],
-        DuckDB.collect,
-    )
+    sizes, collect = [], DuckDB.collect
 
     def watched(self, frame):
         found = collect(self, frame)
@@ -30,7 +27,7 @@ def test_cells_that_stayed_as_they_were_are_counted_in_the_engine(tmp_path, monk
         return found
 
     monkeypatch.setattr(DuckDB, "collect", watched)
-    assert inspection._count_unchanged("income") == 60
+    assert count_unchanged(original, released, "income") == 60
     assert max(sizes) == 1
 
 

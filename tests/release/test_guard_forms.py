@@ -210,3 +210,47 @@ def test_the_same_forms_are_identifiers_in_a_suggestion(form):
 def test_a_decimal_column_of_amounts_leaves():
     table = table_of([Decimal(i % 50) / 4 for i in range(N)])
     select_output(table, table.identified(), ())
+
+
+def seen_in(cells: list[str]) -> tuple[Any, ...]:
+    table = celosia.read(pl.DataFrame({"x": cells}), Schema.of(insensitive=["x"]))
+    return select_output(table, table.identified(), ()).sightings
+
+
+MIXED = {
+    "documents": [f"PAA{100_000 + 7919 * i}" for i in range(92)],
+    "plates": [f"{1000 + 37 * i} BCD" for i in range(92)],
+    "places": [f"{41.3 + i / 997:.6f}, {2.1 + i / 991:.6f}" for i in range(92)],
+    "streets": [f"Calle Mayor {i + 1}, 2 B" for i in range(92)],
+}
+
+
+@pytest.mark.parametrize("form", MIXED)
+def test_a_form_is_recognised_beside_other_content(form):
+    """A public name, or values without any form, do not hide what most values are."""
+    cells = MIXED[form] * 3
+    others = (["Maria Garcia"] * 24, [f"bike {chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(40)] * 3)
+    for other in others:
+        with pytest.raises(GuardError, match=r"276 of \d+ cells hold what looks like"):
+            seen_in([*cells, *other])
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "vive en Calle Mayor 15, 2B",
+        "Tel.: 0151/23456789",
+        "appelez 06 12 34 56 12 svp",
+        "host 2001:db8:85a3::8a2e:370:4 up",
+        "user12 at example.org",
+        "contact user.one at example dot org",
+    ],
+)
+def test_a_form_inside_a_text_stops_the_release(cell):
+    with pytest.raises(GuardError, match="10 of 310 cells hold what looks like"):
+        seen_in([cell] * 10 + ["yes", "no", "maybe"] * 100)
+
+
+@pytest.mark.parametrize("cell", ["12:30:45", "bought at amazon.com", "Avenida Diagonal", "0151 code", "a::b::c"])
+def test_what_only_resembles_a_form_is_seen_in(cell):
+    assert seen_in([cell] * 10 + ["yes", "no", "maybe"] * 100) == ()

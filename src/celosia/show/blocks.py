@@ -192,7 +192,7 @@ def _change(after: Finding, before: float | None) -> str:
 def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Block]:
     """Return the blocks of a release: verdict, changes of columns, measurements, files."""
     seen = [
-        (entry.column, entry.what, f"{entry.cells:,} of {entry.of:,}", entry.acknowledged or "NOT acknowledged")
+        (entry.column, entry.what, _guard_cells(entry), entry.acknowledged or "NOT acknowledged")
         for entry in release.public.guard
     ]
     written = [(name, str(path)) for name, path in release.paths.items()]
@@ -231,9 +231,14 @@ def short_release_blocks(release: Release) -> list[Block]:
     ]
 
 
+def _guard_cells(entry: GuardEntry) -> str:
+    """Format the number of cells of a finding, which is not published where it depends on the original."""
+    return "some" if entry.cells is None else f"{entry.cells:,} of {entry.of:,}"
+
+
 def _guard_message(entry: GuardEntry) -> str:
     """Describe a column that the guard reports, with the reason of its acknowledgement or the advice."""
-    finding = f"Guard: {entry.cells:,} of {entry.of:,} cells in {entry.column!r} hold {entry.what}."
+    finding = f"Guard: {_guard_cells(entry)} cells in {entry.column!r} hold {entry.what}."
     if entry.acknowledged:
         return f"{finding} Acknowledged: {entry.acknowledged.removesuffix('.')}."
     acknowledge = f'[guard] acknowledge = {{"{entry.column}" = "the reason"}}'

@@ -9,7 +9,7 @@ from celosia.data.io.atomic import replace_file
 from celosia.errors import GuardError
 from celosia.parts.progress import Progress
 from celosia.release.evidence.plain_data import plain
-from celosia.release.output.guard import Sighting
+from celosia.release.output.sighting import Sighting
 from celosia.release.run import run
 from celosia.release.verify.verify import verify
 from celosia.studio.jobs import Job, Jobs

@@ -28,6 +28,8 @@ DECIMALS = 6
 """Most decimals that a column of numbers is said to have."""
 SAME = 1e-6
 """Numbers that differ by a smaller share of themselves and of the range of their column are the same."""
+NEGLIGIBLE = 1e-3
+"""A change by a smaller share of a number and of the standard deviation of its column hides nothing."""
 
 
 def positions(original: Table, protected: Table) -> NDArray[np.int64]:
@@ -87,8 +89,20 @@ def same_numbers(table: Table, name: str, before: Any, after: Any) -> Any:
     millionth of the number and of the range of the column. Without decimals to round to, the range alone decides.
     """
     off = (after - before).abs()
-    half, share = _number_tolerances(table, name)
+    half, share, _ = _number_tolerances(table, name)
     return (off < half) | ((off < share) & (off < SAME * before.abs()))
+
+
+def nearly_same_numbers(table: Table, name: str, before: Any, after: Any) -> Any:
+    """Whether numbers count as the original ones of a column, or differ negligibly from them."""
+    off, spread = (after - before).abs(), _number_tolerances(table, name)[2]
+    near = (off < NEGLIGIBLE * spread) & (off < NEGLIGIBLE * before.abs())
+    return same_numbers(table, name, before, after) | near
+
+
+def is_spread(table: Table, name: str) -> bool:
+    """Whether different whole numbers of a column may differ negligibly."""
+    return _number_tolerances(table, name)[2] * NEGLIGIBLE > 1 or is_wide(table, name)
 
 
 def is_wide(table: Table, name: str) -> bool:
@@ -98,27 +112,32 @@ def is_wide(table: Table, name: str) -> bool:
 
 def number_unit(table: Table, name: str) -> float:
     """Return the last decimal of a column, or a millionth of its range without decimals."""
-    half, share = _number_tolerances(table, name)
+    half, share, _ = _number_tolerances(table, name)
     return 2 * half or 2 * share
 
 
-def _number_tolerances(table: Table, name: str) -> tuple[float, float]:
-    """Half a unit of the last decimal of a column, and a millionth of its range."""
+def number_spread(table: Table, name: str) -> float:
+    """Return the standard deviation of a column."""
+    return _number_tolerances(table, name)[2]
+
+
+def _number_tolerances(table: Table, name: str) -> tuple[float, float, float]:
+    """Half a unit of the last decimal of a column, a millionth of its range, and its standard deviation."""
     import narwhals as nw
 
-    def measure() -> tuple[float, float]:
+    def measure() -> tuple[float, float, float]:
         column = nw.col(name).cast(nw.Float64)
         off = {f"d{d}": (column - column.round(d)).abs().max() for d in range(DECIMALS + 1)}
-        frame = nw.from_native(table.rows.frame).select(low=column.min(), high=column.max(), **off)
+        frame = nw.from_native(table.rows.frame).select(low=column.min(), high=column.max(), spread=column.std(), **off)
         row = table.engine.collect(frame.to_native()).row(0, named=True)
         if row["low"] is None:
-            return 0.0, 0.0
+            return 0.0, 0.0, 0.0
         exact = 1e-12 * max(1.0, abs(row["low"]), abs(row["high"]))
         decimals = next((d for d in range(DECIMALS + 1) if row[f"d{d}"] <= exact), None)
         share = SAME * float(row["high"] - row["low"])
-        return share if decimals is None else 0.5 * 10.0**-decimals, share
+        return share if decimals is None else 0.5 * 10.0**-decimals, share, float(row["spread"] or 0)
 
-    tolerances: tuple[float, float] = table.cached(("number tolerances", name), measure)
+    tolerances: tuple[float, float, float] = table.cached(("number tolerances", name), measure)
     return tolerances
 
 

@@ -172,9 +172,7 @@ def test_no_number_beside_a_withheld_one_gives_it_away(tmp_path, small):
     assert [n for n in rest if n not in exact and (n * 2) % 5] == []
     inside = render(release, edition="internal")
     if small == 1:
-        assert "&lt; 5 / 200" in page, "what the guard saw is counted alike"
-        assert "1 / 200" in inside
-        assert "1 / 200" not in page
+        assert "1 / 200" not in page + inside, "a step wrote the column: the original decides what the guard counts"
     assert re.search(rf"(?<![\d.]){small / 2:g} %", inside), "the test can fail"
 
 

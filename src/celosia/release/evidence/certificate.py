@@ -156,7 +156,7 @@ class GuardEntry(Form):
 
     column: str = Field(description="name of the column")
     what: str = Field(description="what it looks like")
-    cells: int = Field(description="in how many cells")
+    cells: int | None = Field(default=None, description="in how many cells; none if the original decides the count")
     of: int = Field(description="of how many")
     acknowledged: str = Field(default="", description="why the owner releases it")
 

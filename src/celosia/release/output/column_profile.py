@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from celosia.data.engines.engine import as_text
-from celosia.data.engines.row_codes import PERSONS, ROWS
+from celosia.data.engines.row_codes import ROWS
 from celosia.proposals.recognition.names import only_names
+from celosia.proposals.recognition.normal_form import plain_spelling
 from celosia.proposals.recognition.traces import NAMES, TRACES, traces_in
 from celosia.table.columns import count_values, has_many_values
 
@@ -62,6 +62,23 @@ class ColumnProfile:
 
         return self.sample.dtype == pl.String
 
+    def without_traces(self, *, codes: bool) -> pl.Series:
+        """Sample of the values in which no identifier was found."""
+        plain = self.sample
+        for _, found in traces_in(self.sample, codes=codes):
+            plain = plain.filter(~plain.is_in(self.sample.filter(found).implode()))
+        return plain
+
+    def count(self, values: pl.Series, test: Callable[[str], bool]) -> Amount:
+        """Count those of these values that pass a test; every cell if the values are not all in memory."""
+        import polars as pl
+
+        if self.values is None or len(self.sample) < len(self.values):
+            return self.all
+        passed = values.filter(pl.Series([test(plain_spelling(value)) for value in values], dtype=pl.Boolean))
+        rows = self.values.filter(self.values[self.sample.name].is_in(passed.implode()))[ROWS]
+        return Amount(len(rows), int(rows.sum()), int(rows.min()))  # type: ignore[arg-type]
+
     def numbers(self, name: str) -> pl.Series:
         """All distinct values, or a sample if there are too many for memory."""
         return self.sample if self.values is None else self.values[name]
@@ -91,42 +108,6 @@ def profile_column(table: Table, name: str, *, untouched: bool) -> ColumnProfile
 
 def _sample(values: pl.Series) -> pl.Series:
     return values.sort().gather_every(max(1, -(-len(values) // TRIED)))
-
-
-def count_rare(original: Table, released: Table, name: str, few: int, *, untouched: bool) -> int:
-    """Count, in the engine, released cells with a value of fewer than ``few`` persons in the original and release."""
-    import narwhals as nw
-
-    engine, person = original.engine, original.schema.person
-    counted = nw.from_native(engine.histogram(original.rows.frame, [name], person=person))
-    rare = counted.filter(~nw.col(name).is_null() & (nw.col(PERSONS if person else ROWS) < few))
-    if not untouched or len(released) != len(original):
-        after = nw.from_native(engine.histogram(released.rows.frame, [name])).filter(~nw.col(name).is_null())
-        after = after.filter(nw.col(ROWS) < rare_row_limit(original, few))
-        rare = _texts(after, name).join(_texts(rare, name).select(name), on=[name], how="semi")
-    return int(engine.collect(rare.select(nw.col(ROWS).sum()).to_native()).item() or 0)
-
-
-def rare_row_limit(original: Table, few: int) -> int:
-    """Smallest number of rows that always belong to at least ``few`` persons."""
-    import narwhals as nw
-
-    person = original.schema.person
-    if person is None:
-        return few
-
-    def count_most() -> int:
-        rows = nw.from_native(original.engine.histogram(original.rows.frame, [person]))
-        return int(original.engine.collect(rows.select(nw.col(ROWS).max()).to_native()).item() or 1)
-
-    return (few - 1) * original.cached("most rows of a person", count_most) + 1
-
-
-def _texts(counted: Frame, name: str) -> Frame:
-    """Values as texts, with their rows: a step may have given a column another type."""
-    import narwhals as nw
-
-    return counted.select(as_text(name, counted.collect_schema()[name]).alias(name), nw.col(ROWS))
 
 
 def _profile_in_engine(

@@ -218,7 +218,7 @@ class _Page:
             [
                 entry.column,
                 w["guard_of"].get(entry.what, entry.what),
-                f"{self.count(entry.cells)} / {self.num(entry.of)}",
+                "—" if entry.cells is None else f"{self.count(entry.cells)} / {self.num(entry.of)}",
                 Cell(entry.acknowledged or w["guard_open"], style="" if entry.acknowledged else "bad"),
             ]
             for entry in self.release.public.guard

@@ -1,0 +1,134 @@
+"""Rare values of released columns, and cells that a step declared to overwrite but left as they were.
+
+Rarity is decided on the released file: a count of the original would show what a suppressed or deleted cell held.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from celosia.data.engines.engine import RECORD, as_text
+from celosia.data.engines.row_codes import PERSONS, ROWS
+from celosia.release.output.column_profile import Frame
+from celosia.table.columns import count_values, has_many_values
+from celosia.table.pairing import is_spread, nearly_same_numbers, paired_counts
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from celosia.table import Table
+
+FEW = 3
+"""A value shared by fewer persons singles them out: the threshold of official statistics."""
+_PERSON = "__person__"
+
+
+def rare_values(original: Table, released: Table, name: str, *, untouched: bool, values: pl.DataFrame | None) -> Frame:
+    """Values of the original that fewer than ``FEW`` persons hold in the release, as texts with their released rows.
+
+    ``values`` are the released values with their rows if they are in memory; the frame is then one of Polars.
+    """
+    import narwhals as nw
+
+    engine, person = released.engine, original.schema.person
+    before = None
+    if not untouched:
+        if values is not None and not has_many_values(original, name):
+            counted = nw.from_native(count_values(original, name))
+        else:
+            counted = nw.from_native(engine.histogram(original.rows.frame, [name]))
+            counted = counted if values is None else nw.from_native(engine.collect(counted.to_native()))
+        before = _with_texts(counted.filter(~nw.col(name).is_null()), name).select(name)
+        if values is not None and not len(kept := _with_texts(nw.from_native(values), name).join(before, on=[name])):
+            return kept
+    if person is not None and released.family is original.family:
+        same = untouched and len(original) == len(released) and _are_all_cells(original, name, values)
+        after, by = _count_persons(original, original if same else released, name, person), PERSONS
+    else:
+        whole = engine.histogram(released.rows.frame, [name]) if values is None else values
+        after, by = nw.from_native(whole), ROWS
+    rare = _with_texts(after.filter(~nw.col(name).is_null() & (nw.col(by) < FEW)), name)
+    rare = rare.filter(nw.col(name) != "*")
+    if values is not None and isinstance(rare, nw.LazyFrame):
+        rare = nw.from_native(engine.collect(rare.to_native()))
+    return rare if before is None else rare.join(before, on=[name], how="semi")
+
+
+def _are_all_cells(original: Table, name: str, values: pl.DataFrame | None) -> bool:
+    """Whether no cell was suppressed, given the released values with their rows."""
+    if values is None or has_many_values(original, name):
+        return False
+    before = count_values(original, name).drop_nulls(name)
+    return bool(before[ROWS].sum() == values[ROWS].sum())
+
+
+def _count_persons(original: Table, released: Table, name: str, person: str) -> Frame:
+    """Count rows and persons of the released values of a column."""
+    import narwhals as nw
+
+    engine = released.engine
+    if released is original:
+        return nw.from_native(engine.histogram(original.rows.frame, [name], person=person))
+    cells, ids = (nw.from_native(table.identified().rows.frame) for table in (released, original))
+    persons = ids.select(RECORD, nw.col(person).alias(_PERSON))
+    joint = cells.select(RECORD, name).join(persons, on=[RECORD], how="inner")
+    return nw.from_native(engine.histogram(joint.select(name, _PERSON).to_native(), [name], person=_PERSON))
+
+
+def count_rare_cells(original: Table, released: Table, name: str, *, untouched: bool) -> int:
+    """Count, in the engine, the released cells with a rare value."""
+    import narwhals as nw
+
+    rare = rare_values(original, released, name, untouched=untouched, values=None)
+    return int(released.engine.collect(rare.select(nw.col(ROWS).sum()).to_native()).item() or 0)
+
+
+def has_tolerance(original: Table, released: Table, name: str) -> bool:
+    """Whether a column is compared with a tolerance: decimals before or after, or numbers of a wide range."""
+    sides = [table.engine.types(table.rows.frame)[name] for table in (original, released)]
+    whole = all(side.is_integer() for side in sides)
+    return all(side.is_numeric() for side in sides) and (not whole or is_spread(original, name))
+
+
+def count_unchanged(original: Table, released: Table, name: str) -> int:
+    """Count the records whose value is unchanged: a step that may overwrite a column need not do so."""
+    import narwhals as nw
+
+    if released.family is not original.family:
+        return 0
+    if has_tolerance(original, released, name):
+        return _count_unchanged_numbers(original, released, name)
+    pairs = paired_counts(original, released, [name])
+    if pairs is not None and name not in pairs.changed:
+        return int(count_values(released, name).drop_nulls(name)[ROWS].sum())
+    if pairs is not None:
+        present = pairs.before.column(name).masked[pairs.kept] >= 0
+        return int(pairs.rows[pairs.unchanged_cells(name) & present].sum())
+
+    def cells(table: Table) -> Frame:
+        frame = nw.from_native(table.identified().rows.frame)
+        text = as_text(name, frame.collect_schema()[name]).alias(name)
+        return frame.select(nw.col(RECORD), text).drop_nulls()
+
+    same = cells(released).join(cells(original), on=[RECORD, name], how="semi")
+    return released.engine.rows(same.to_native())  # where the rows are
+
+
+def _count_unchanged_numbers(original: Table, released: Table, name: str) -> int:
+    """Count the records whose number is unchanged but for rounding or a negligible change."""
+    import narwhals as nw
+
+    def cells(table: Table, alias: str) -> Frame:
+        frame = nw.from_native(table.identified().rows.frame)
+        return frame.select(nw.col(RECORD), nw.col(name).cast(nw.Float64).alias(alias)).drop_nulls()
+
+    both = cells(released, "after").join(cells(original, "before"), on=[RECORD], how="inner")
+    near = nearly_same_numbers(original, name, nw.col("before"), nw.col("after"))
+    return released.engine.rows(both.filter(near).to_native())
+
+
+def _with_texts(counted: Frame, name: str) -> Frame:
+    """Values as texts, with their rows: a step may have given a column another type."""
+    import narwhals as nw
+
+    return counted.select(as_text(name, counted.collect_schema()[name]).alias(name), nw.col(ROWS))
