@@ -14,13 +14,18 @@ from typing import TYPE_CHECKING
 from celosia.data.engines.engine import as_text
 from celosia.data.engines.row_codes import PERSONS, ROWS
 from celosia.release.output.column_profile import Frame
-from celosia.table.pairing import number_unit
+from celosia.table.columns import count_distinct
+from celosia.table.pairing import number_spread, number_unit
 
 if TYPE_CHECKING:
     from celosia.table import Table
 
-MANY_COPIES = 0.5
-"""A synthesis counts as a copy from half of the way between an independent sample and a copy on."""
+MANY_COPIES = 0.3
+"""A synthesis counts as a copy from this share of the way between an independent sample and a copy on."""
+CONTINUOUS = 0.5
+"""A column of numbers with more different values per record is continuous: no record repeats it by chance."""
+COARSE = 0.1
+"""Smoothed numbers are compared in units of this share of their standard deviation."""
 FEWEST_COPIES = 10
 """Fewer repeated records say nothing about a generator."""
 PERSON, MISSING = "__person__", "\x00"
@@ -41,7 +46,7 @@ class Copies:
 
     @property
     def are_many(self) -> bool:
-        """Whether the share is nearer to a copy than to an independent sample, by two standard deviations."""
+        """Whether the share is much larger than that of an independent sample, by two standard deviations."""
         if self.records < FEWEST_COPIES or self.copied - self.expected < LEAST_DIFFERENCE:
             return False
         share = self.records / self.of
@@ -50,28 +55,44 @@ class Copies:
 
 
 def count_copies(original: Table, released: Table, formal: Collection[str]) -> Copies | None:
-    """Count the new records that repeat a unique record of the original; None for records that are not synthetic."""
+    """Count the new records that repeat a unique record of the original; None for records that are not synthetic.
+
+    Compares the columns that both tables have: as they are, with coarse numbers, and without continuous ones. Returns
+    the first count that is too large, else the first.
+    """
+    names = [name for name in released.names if name not in formal and name in original.names]
+    if released.family is original.family or not (names and len(original) and len(released)):
+        return None
+    types = original.engine.types(original.rows.frame)
+    numbers = [name for name in names if types[name].is_numeric()]
+    many = {name for name in numbers if count_distinct(original, name) > CONTINUOUS * len(original)}
+    tried = [_count(original, released, names, coarse=False)]
+    if many and not tried[0].are_many:
+        discrete = [name for name in names if name not in many]
+        tried.append(_count(original, released, names, coarse=True))
+        tried += [_count(original, released, discrete, coarse=False)] if discrete else []
+    return next((copies for copies in tried if copies.are_many), tried[0])
+
+
+def _count(original: Table, released: Table, names: Sequence[str], *, coarse: bool) -> Copies:
+    """Count the new records that repeat a unique record of the original in these columns."""
     import narwhals as nw
 
-    names = [name for name in released.names if name not in formal]
-    is_synthetic = released.family is not original.family and set(names) <= set(original.names)
-    if not (is_synthetic and names and len(original) and len(released)):
-        return None
     engine, person = original.engine, original.schema.person
     by, persons = (ROWS, len(original)) if person is None else (PERSONS, _count_values(original, person))
-    before = _comparable(original, original, names, [person] if person else [])
+    before = _comparable(original, original, names, [person] if person else [], coarse=coarse)
     counted = nw.from_native(engine.histogram(before, names, person=person and PERSON))
     rare = engine.collect(counted.filter(nw.col(by) <= 2).group_by(by).agg(nw.len().alias("combinations")).to_native())
     times = dict(rare.select(by, "combinations").rows())
-    after = nw.from_native(released.engine.histogram(_comparable(original, released, names, []), names))
+    after = _comparable(original, released, names, [], coarse=coarse)
     once = counted.filter(nw.col(by) == 1).select(*names)
-    repeated = after.join(once, on=names, how="inner").select(nw.col(ROWS).sum())
-    records = int(engine.collect(repeated.to_native()).item() or 0)
+    repeated = nw.from_native(released.engine.histogram(after, names)).join(once, on=names, how="inner")
+    records = int(engine.collect(repeated.select(nw.col(ROWS).sum()).to_native()).item() or 0)
     return Copies(records, len(released), 2 * times.get(2, 0) / persons, times.get(1, 0) / persons)
 
 
-def _comparable(original: Table, table: Table, names: Sequence[str], persons: Sequence[str]) -> Frame:
-    """Cells as comparable texts: numbers as multiples of the unit of the original column."""
+def _comparable(original: Table, table: Table, names: Sequence[str], persons: Sequence[str], *, coarse: bool) -> Frame:
+    """Cells as comparable texts: numbers as multiples of the unit of the original column, or of a coarse unit."""
     import narwhals as nw
 
     frame = nw.from_native(table.rows.frame)
@@ -79,7 +100,7 @@ def _comparable(original: Table, table: Table, names: Sequence[str], persons: Se
     cells = []
     for name in names:
         if types[name].is_numeric() and before[name].is_numeric():
-            unit = number_unit(original, name) or 1.0
+            unit = max(number_unit(original, name), COARSE * number_spread(original, name) * coarse) or 1.0
             text = (nw.col(name).cast(nw.Float64) / unit).round(0).cast(nw.String)
         else:
             text = as_text(name, types[name])
