@@ -53,6 +53,8 @@ class Method(Part, home="celosia.methods"):
     suits: ClassVar[tuple[str, ...]] = ()
     """Kinds of columns that it applies to where its parameters name none; ``"hierarchy"``: an exploration tries it only
     where every quasi-identifier has one."""
+    redacts: ClassVar[bool] = False
+    """Whether it makes free text fit for release even where nothing in a text has to be replaced."""
     not_replayable_because: ClassVar[str] = "it looks at all records at once"
     """Reason why the method cannot be replayed on new records, as the end of a sentence."""
 

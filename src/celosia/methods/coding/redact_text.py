@@ -34,6 +34,7 @@ class RedactText(RecordByRecord, Method):
 
     columns: Columns = Field(min_length=1, description="columns of text")
     persons: ClassVar[PersonUnit] = CountsRows(EACH_CELL)
+    redacts: ClassVar[bool] = True
     examples: ClassVar = ({"columns": ["town"]},)
 
     def freeze(self, recorded: Mapping[str, Any]) -> Method:  # noqa: ARG002

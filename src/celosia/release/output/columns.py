@@ -2,8 +2,8 @@
 
 A column is released if it is declared and names no person, if a step made it, or if the data owner keeps it on purpose.
 A column that names a person (an identifier, the id of a person or a household) is released only if a step declares to
-overwrite it and no cell is left with a value of the original column, which is counted here. A column of free text is
-released only if a step overwrites it. Then the guard checks all released columns.
+overwrite it and no cell is left with a value of the original column, which is counted here. The same holds for a column
+of free text that no step redacts. Then the guard checks all released columns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from celosia.errors import OutputError, UnknownName
 from celosia.parts import Formal, identity
 from celosia.release.evidence.certificate import KeptColumn
 from celosia.release.output.column_profile import Frame
-from celosia.release.output.guard import Sighting, check_reasons, inspect, refuse_certain
+from celosia.release.output.guard import check_reasons, inspect, refuse_certain
+from celosia.release.output.sighting import Sighting
 from celosia.table.columns import column_types, count_values
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def select_output(
     for name in keep:
         if name not in protected.schema:
             raise UnknownName.of("column", name, protected.names, f"({keeping})")
-    choice = _Choice(original, frozenset(keep), overwritten_columns(original, methods), keeping)
+    redacted = overwritten_columns(original, [method for method in methods if method.redacts])
+    choice = _Choice(original, frozenset(keep), overwritten_columns(original, methods), redacted, keeping)
     left_out = choice.left_out(protected)
     if len(left_out) == len(protected.names):
         raise OutputError(f"no column is left to release: give the columns roles, or name those to keep ({keeping}).")
@@ -153,6 +155,7 @@ class _Choice:
     original: Table
     keep: frozenset[str]
     overwritten: frozenset[str]
+    redacted: frozenset[str]
     keeping: str
 
     def left_out(self, table: Table) -> list[str]:
@@ -186,8 +189,8 @@ class _Choice:
         return KeptColumn(column=name, what=self.reason(name), values_of_original=amount)
 
     def _is_withheld(self, table: Table, name: str) -> bool:
-        if self.original.schema[name].kind == Kind.TEXT:
-            return name not in self.overwritten
+        if self.original.schema[name].kind == Kind.TEXT and name in self.overwritten:
+            return name not in self.redacted and _count_original_values(self.original, table, name)[0] > 0
         if name not in self.overwritten or not self.original.schema[name].roles & NAMING:
             return True
         unchanged, filled = _count_original_values(self.original, table, name)
