@@ -12,6 +12,7 @@ import pytest
 from celosia.cli.main import run as command
 from celosia.errors import DataError, PolicyError
 from celosia.release.evidence import signature
+from celosia.release.evidence.seal import file_hash
 from celosia.release.policy.policy import Policy
 from celosia.release.run import run
 from celosia.release.verify.verify import verify
@@ -56,8 +57,6 @@ def unique_file(place):
     """Replace the release by one in which everybody is unique, and its hash."""
     data = pl.DataFrame({"sex": ["F"] * 36, "age": range(36), "ill": ["a"] * 36})
     data.write_csv(place / "out" / "safe.csv")
-    from celosia.release.evidence.seal import file_hash
-
     digest = file_hash(place / "out" / "safe.csv")
     return lambda release: {**release, "sha256": digest, "rows": 36, "columns": ["sex", "age", "ill"]}
 
@@ -101,8 +100,6 @@ def test_candidates_do_not_hide_unique_records(place):
 def test_candidates_are_bounded_by_the_records_that_a_blanked_cell_could_be(place):
     data = pl.DataFrame({"sex": ["F", "M", "*"] + ["F"] * 33, "age": ["1", "2", "3"] + ["1"] * 33, "ill": ["a"] * 36})
     data.write_csv(place / "out" / "safe.csv")
-    from celosia.release.evidence.seal import file_hash
-
     digest = file_hash(place / "out" / "safe.csv")
     release = {"sha256": digest, "rows": 36, "columns": ["sex", "age", "ill"], "suppressed": 0, "file": "safe.csv"}
     claims = require(part="k-anonymity(k=9)", value=9.0, wish="k at least 9", holds=True)
@@ -185,8 +182,6 @@ def test_a_requirement_that_bounds_the_best_class_only_is_refused(tmp_path):
 
 def add_table(place, **changes):
     """Write a further table of unique records beside the release and state it in the certificate."""
-    from celosia.release.evidence.seal import file_hash
-
     data = pl.DataFrame({"sex": ["F"] * 36, "age": range(36), "ill": ["a"] * 36})
     data.write_csv(place / "out" / "copy.csv")
     table = {"file": "copy.csv", "sha256": file_hash(place / "out" / "copy.csv"), "rows": 36, "columns": data.columns}
@@ -220,8 +215,6 @@ def test_a_further_table_of_unstated_shape_is_contradicted(place, field):
 def test_a_further_table_with_other_columns_is_not_confirmed(place):
     path = add_table(place)
     pl.DataFrame({"age": range(36)}).write_csv(place / "out" / "copy.csv")
-    from celosia.release.evidence.seal import file_hash
-
     table = {"file": "copy.csv", "sha256": file_hash(place / "out" / "copy.csv"), "rows": 36, "columns": ["age"]}
     verification = verify(forge(place, tables=[table]))
     assert path.is_file()
@@ -242,8 +235,6 @@ def test_agreement_of_a_file_with_itself_does_not_confirm_closeness(place):
     claim = {"part": "t-closeness(column=ill, t=0.1)", "value": 0.0, "holds": True}
     data = pl.DataFrame({"sex": ["F", "M"] * 18, "age": [20] * 36, "ill": ["a"] * 36})
     data.write_csv(place / "out" / "safe.csv")
-    from celosia.release.evidence.seal import file_hash
-
     digest = file_hash(place / "out" / "safe.csv")
     path = forge(place, requirements=[claim], checked=None, risks=[], release=lambda r: {**r, "sha256": digest})
     verification = verify(path)
@@ -269,3 +260,83 @@ def test_a_certificate_without_a_requirement_confirms_nothing(place):
 def test_the_evidence_of_a_requirement_is_listed_as_not_verified(place):
     path = forge(place, requirements=lambda r: [{**r[0], "evidence": {"average": 100.0}}])
     assert "evidence of k-anonymity(k=3)" in verify(path).sentence
+
+
+# -- columns and sections that nothing counts ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "claim"),
+    [
+        ({"schema": {"quasi": ["sex"], "sensitive": ["ill"], "stratum": "age"}}, "columns stated as stratum"),
+        ({"schema": {"quasi": ["sex"], "sensitive": ["ill"], "weight": "age"}}, "columns stated as weight"),
+        ({"schema": {"quasi": ["sex"], "sensitive": ["ill"], "identifiers": ["age"]}}, "columns stated as identifier"),
+        (
+            {
+                "schema": {"quasi": ["sex"], "sensitive": ["ill"]},
+                "kept": [{"column": "age", "what": "undeclared", "values_of_original": "none"}],
+            },
+            "columns stated as kept",
+        ),
+    ],
+)
+def test_a_role_that_no_requirement_counts_does_not_hide_a_column(place, changes, claim):
+    claims = require(value=36.0)
+    path = forge(place, release=unique_file(place), requirements=claims, risks=[], **changes)
+    found = verify(path)
+    assert by_claim(found)["k-anonymity(k=3)"].passed
+    assert by_claim(found)[claim].passed is None
+    assert not found.confirmed
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("about", {"title": "k = 500"}), ("baseline", "epsilon 0.1"), ("withheld", ["x"]), ("owners_who_block", 3)],
+)
+def test_every_section_without_a_check_is_open(place, name, value):
+    assert by_claim(verify(forge(place, **{name: value})))[name].passed is None
+
+
+def test_a_requirement_that_rests_on_wildcards_is_open(place):
+    ages = [str(age) for age in range(30)] + [None] * 6
+    pl.DataFrame({"sex": ["F"] * 36, "age": ages, "ill": ["a"] * 36}).write_csv(place / "out" / "safe.csv")
+    digest = file_hash(place / "out" / "safe.csv")
+    release = {"sha256": digest, "rows": 36, "columns": ["sex", "age", "ill"], "suppressed": 0, "file": "safe.csv"}
+    schema = {"quasi": ["sex", "age"], "sensitive": ["ill"], "missing": {"age": "wildcard"}}
+    found = verify(forge(place, release=release, schema=schema, requirements=require(value=7.0), risks=[]))
+    assert by_claim(found)["k-anonymity(k=3)"].passed
+    assert by_claim(found)["missing values of age"].passed is None
+    assert not found.confirmed
+
+
+# -- a file in which another program sees more ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet", "jsonl", "json", "xlsx", "ods", "sav", "dta"])
+def test_a_release_of_every_type_of_file_is_confirmed(place, suffix):
+    text = POLICY.replace("out/safe.csv", f"out/safe.{suffix}").replace('"age"', '"age", "day"')
+    people = pl.read_csv(place / "in.csv").with_columns(
+        day=pl.when(pl.col("age") > 20).then(pl.date(2020, 1, 1)), size=pl.col("age") / 7, alive=pl.col("sex") == "F"
+    )
+    people.write_csv(place / "in.csv")
+    for path in (place / "out").iterdir():
+        path.unlink()
+    text = text.replace(
+        "[[step]]", 'insensitive = ["size", "alive"]\n[guard]\nacknowledge = {size = "made up"}\n[[step]]'
+    )
+    run(Policy.parse(text, place))
+    found = verify(place / "out" / "safe.certificate.json")
+    assert found.confirmed, found.sentence
+
+
+def test_a_second_sheet_contradicts_a_release(place):
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    released = pl.read_csv(place / "out" / "safe.csv")
+    with xlsxwriter.Workbook(place / "out" / "safe.xlsx") as book:
+        first, second = book.add_worksheet(), book.add_worksheet()
+        for i, row in enumerate([released.columns, *released.rows()]):
+            first.write_row(i, 0, row)
+            second.write(i, 0, f"Maria Garcia {i}")
+    digest = file_hash(place / "out" / "safe.xlsx")
+    found = verify(forge(place, release=lambda release: {**release, "file": "safe.xlsx", "sha256": digest}))
+    assert [check.claim for check in found if check.passed is False] == ["nothing besides the table in safe.xlsx"]

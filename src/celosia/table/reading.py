@@ -94,10 +94,11 @@ def _without_empty(frame: Any) -> Any:
 
 
 def read_released(path: Path | str, engine: str | None = None) -> Table:
-    """Read a file of a release: its first line is a header, also where the names look like values."""
+    """Read a file of a release strictly (:mod:`celosia.data.io.released`)."""
     from celosia.data.io.filetypes import type_of
+    from celosia.data.io.released import STRICT
 
-    options: dict[str, Any] = {"header": True} if type_of(path).name == "csv" else {}
+    options: dict[str, Any] = dict(STRICT.get(type_of(path).name, {}))
     return read(path, engine=engine, **options)
 
 

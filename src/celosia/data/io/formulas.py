@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Formulas = Literal["keep", "quote", "refuse"]
 CHOICES = ("keep", "quote", "refuse")
-_BEGINS = r"^[=+\-@\t\r\n]"
+_BEGINS = r"^'*[=+\-@\t\r\n]"  # apostrophes too: "=x" must not become the "'=x" that another cell has
 _MARKS = r"^-{1,3}$"
 _NUMBER = r"^[+\-]?(\d+([.,]\d+)?|[.,]\d+)([eE][+\-]?\d+)?$"
 

@@ -33,8 +33,8 @@ def scan(
     Cells are codes; their labels are in the facts. With ``user_missing="null"`` cells with a declared missing code are
     missing; ``"keep"`` keeps the codes, so that *refused* and *not asked* stay distinct (tagged missing values ``.a``
     to ``.z`` are then the numbers 2147483622 to 2147483647). A writer writes the declarations back in both cases. An
-    empty text is missing. Columns of whole numbers become integers. Codes labelled ``*``, the suppressed cells of a
-    release, become suppressed values ``*`` again.
+    empty text is missing. Columns of whole numbers become integers. A code labelled ``*``, that of the suppressed cells
+    of a release, becomes a suppressed value ``*`` again, if no other code of the column has this label.
     """
     file = existing_file(path)
     if user_missing not in ("null", "keep"):
@@ -68,16 +68,24 @@ def scan(
 
 
 def _with_suppressed(frame: pl.DataFrame, labels: Mapping[str, Mapping[float | str, str]]) -> pl.DataFrame:
-    """Replace codes labelled ``*`` by suppressed values."""
+    """Replace the code labelled ``*`` by suppressed values; several such codes are different values."""
     import polars as pl
 
     for name, texts in labels.items():
         suppressed = [code for code, text in texts.items() if text == STAR]
         if suppressed and name in frame.columns:
             cell = pl.col(name)
+            if frame[name].filter(frame[name].is_in(suppressed)).n_unique() > 1:
+                continue
             shown = pl.when(cell.is_in(suppressed)).then(pl.lit(STAR)).otherwise(cell.cast(pl.String))
             frame = frame.with_columns(shown.alias(name))
     return frame
+
+
+def notes_of(path: str | Path) -> list[str]:
+    """Return the notes (documents) of a statistical file."""
+    _, read = _reader(existing_file(path))
+    return list(read(path, metadataonly=True)[1].notes or [])
 
 
 def write_spss(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None, *, compress: bool = False) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from celosia.classes import STAR
-from celosia.data.schema import Schema
+from celosia.data.schema import Missing, Schema
 from celosia.errors import CelosiaError, NotApplicable
 from celosia.parts import (
     BoundedByRows,
@@ -58,6 +58,22 @@ def check_requirement(claim: Requirement, table: Table, counted: Counted) -> Che
     if claim.holds and not isinstance(model, ComparesWithInput) and _too_small(model, counted, table):
         return Check(claim.part, claim.value, None, False, "a class has too few rows for that")
     return _check_bound(claim, model, counted, table, reason)
+
+
+def check_missing(claims: Sequence[Requirement], table: Table) -> list[Check]:
+    """List the met requirements that do not hold where a missing value counts as a value of its own.
+
+    That a missing value may be any value is a statement of the publisher: the cells of the others are unique all the
+    same.
+    """
+    schema = table.schema
+    names = [name for name in schema.quasi if schema[name].missing != Missing.CATEGORY]
+    for name in names:
+        schema = schema.change(name, missing=Missing.CATEGORY)
+    plain_table = table.with_schema(schema)
+    failing = [claim.part for claim in claims if names and not build("model", claim.part).verdict(plain_table).holds]
+    note = f"these hold only because a missing value counts as any value: {', '.join(failing)}"
+    return [Check(f"missing values of {', '.join(names)}", "any value", None, None, note)] if failing else []
 
 
 def _agrees(claim: Requirement, model: Model, table: Table) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from celosia.data.engines.row_codes import NO_PERSON
 from celosia.data.io.atomic import finish_journal, journals
+from celosia.data.io.released import hidden_content
 from celosia.data.schema import Column, Role, Schema
 from celosia.errors import DataError
 from celosia.parts import Formal, build, describe, find, parts, protects
@@ -32,6 +33,7 @@ from celosia.release.policy.sections import History
 from celosia.release.run import run
 from celosia.release.verify.claims import (
     are_equal,
+    check_missing,
     check_requirement,
     check_risk,
     claims_agree,
@@ -42,10 +44,12 @@ from celosia.release.verify.verification import Check, Verification, confirm
 from celosia.table import Table, read, read_released
 
 ALL_HOLD = "every requirement holds"
-STATED = (
-    "steps", "guard", "left_out", "kept", "checked", "formal", "history", "parameters", "inferences", "owners",
-    "facts", "before", "measured",
-)  # fmt: skip
+CHECKED = {
+    "format", "celosia", "created", "test", "release", "tables", "roles", "counted", "holds", "requirements",
+    "conditions", "risks", "losses", "attacks", "commitments", "signature",
+}  # fmt: skip
+"""Sections of a certificate that have checks of their own, and those that identify it or warn of it."""
+STATED = tuple(name for name in Certificate.model_fields if name not in CHECKED)
 """Sections of a certificate that the file alone neither confirms nor refutes."""
 SECOND_CHECK = "a second implementation agrees"
 STATED_BY_PUBLISHER = "stated by the publisher: needs the private record and the original"
@@ -133,7 +137,9 @@ def _check_release(stated: Certificate, data: Path, private: Record | None, engi
         agrees = digest_of_further == further.sha256
         checks.append(Check(f"SHA-256 of {further.file}", further.sha256, digest_of_further, agrees))
         if agrees:
+            checks.append(_check_content(path))
             checks += _check_further_table(further, read_released(path, engine), stated)
+    checks.append(_check_content(data))
     table = with_roles(read_released(data, engine), stated.roles)
     checks.append(Check("rows", claims.rows, len(table), len(table) == claims.rows))
     columns = list(table.names)
@@ -163,10 +169,16 @@ def _check_release(stated: Certificate, data: Path, private: Record | None, engi
     return checks
 
 
+def _check_content(file: Path) -> Check:
+    """Check that a released file holds its table only: nothing that another program would show, and this one not."""
+    hidden = hidden_content(file)
+    return Check(f"nothing besides the table in {file.name}", "nothing", ", ".join(hidden) or "nothing", not hidden)
+
+
 def _check_requirements(claims: Sequence[Requirement], table: Table, stated: Certificate) -> list[Check]:
-    return [
-        replace(check_requirement(claim, table, claim.counted or stated.counted), required=True) for claim in claims
-    ]
+    checks = [check_requirement(claim, table, claim.counted or stated.counted) for claim in claims]
+    met = [claim for claim, check in zip(claims, checks, strict=True) if check.passed]
+    return [replace(check, required=True) for check in [*checks, *check_missing(met, table)]]
 
 
 def _check_all_hold(stated: Certificate, required: list[Check], further: list[Requirement]) -> Check:
@@ -209,8 +221,9 @@ def _check_statements(stated: Certificate) -> list[Check]:
             note = "a column that was left out is released"
             checks.append(Check("left_out", ", ".join(released), "released", False, note))
     refuted = {check.claim for check in checks}
+    spec = stated.spec()
     for name in STATED:
-        value = getattr(stated, name)
+        value = spec.get(name)
         if value and name not in refuted:
             count = f"{len(value)} entries" if isinstance(value, list) else "stated"
             checks.append(Check(name, count, None, None, STATED_BY_PUBLISHER))
@@ -218,12 +231,20 @@ def _check_statements(stated: Certificate) -> list[Check]:
 
 
 def _check_roles(stated: Certificate, columns: list[str]) -> list[Check]:
-    """List the released columns that no requirement counts, because the certificate gives them no role."""
-    declared = stated.roles.declared | {getattr(stated.roles, role) for role in SINGLE_ROLES}
-    declared |= {kept.column for kept in stated.kept}
-    others = [name for name in columns if name not in declared]
-    reason = "no role is stated: no requirement counts them"
-    return [Check("columns without a role", ", ".join(others), None, None, reason, required=True)] if others else []
+    """List the released columns that no requirement counts: those without a role, or with one that is not counted."""
+    roles = stated.roles
+    counted = {*roles.quasi, *roles.sensitive, *roles.insensitive}
+    by_role = {role: [getattr(roles, role)] for role in SINGLE_ROLES}
+    by_role |= {"identifier": roles.identifiers, "kept": [kept.column for kept in stated.kept]}
+    by_role["without a role"] = columns
+    checks = []
+    for role, named in by_role.items():
+        others = [name for name in columns if name in named and name not in counted]
+        counted |= set(others)
+        claim = "columns without a role" if named is columns else f"columns stated as {role}"
+        if others:
+            checks.append(Check(claim, ", ".join(others), None, None, "no requirement counts them", required=True))
+    return checks
 
 
 def _check_further_table(stated: FurtherTable, table: Table, certificate: Certificate) -> list[Check]:
