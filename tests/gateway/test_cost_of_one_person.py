@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 
@@ -128,3 +129,58 @@ def test_interval_contains_the_number(gateway):
     for _ in range(40):
         cell = gateway.ask("SELECT COUNT(*) AS n FROM patient WHERE id = 99", epsilon=0.2, fresh=True).rows[0]["n"]
         assert cell["low"] <= cell["value"] <= cell["high"]
+
+
+JOINED = (
+    "patient p JOIN visit v ON p.id = v.patient",
+    "visit v JOIN patient p ON p.id = v.patient",
+    "patient p LEFT JOIN visit v ON p.id = v.patient",
+    "visit v LEFT JOIN patient p ON p.id = v.patient",
+    "visit a LEFT JOIN visit b ON a.patient = b.patient LEFT JOIN visit c ON b.patient = c.patient",
+    "visit a LEFT JOIN visit b ON a.patient = b.patient JOIN patient p ON p.id = a.patient",
+    "patient p JOIN street s ON p.region = s.name LEFT JOIN visit v ON p.id = v.patient",
+    "street s JOIN patient p ON p.region = s.name",
+)
+
+
+@pytest.mark.parametrize("statistics", ["none", "of one row", "of all rows"])
+def test_sqlite_finds_the_rows_of_each_join_by_an_index(statistics, tmp_path):
+    """Only the first table is scanned: by its statistics SQLite compared all pairs of rows, or not, as one row had it."""
+    facts = clinic(tmp_path, "sqlite", visits=1)
+    with closing(sqlite3.connect(tmp_path / "sqlite-1.db")) as connection:
+        if statistics == "of one row":
+            for table in ("patient", "visit", "street"):
+                connection.execute(f"CREATE TABLE saved AS SELECT * FROM {table}")
+                connection.execute(f"DELETE FROM {table} WHERE rowid > 1")
+                connection.execute("ANALYZE main." + table)
+                connection.execute(f"DELETE FROM {table}")
+                connection.execute(f"INSERT INTO {table} SELECT * FROM saved")
+                connection.execute("DROP TABLE saved")
+        elif statistics == "of all rows":
+            connection.execute("ANALYZE")
+        connection.commit()
+    joins = [{"left": "patient.region", "right": "street.name"}]
+    facts = DatasetFacts.of(facts.model_dump() | {"joins": [*(join.model_dump() for join in facts.joins), *joins]})
+    with closing(Gateway(facts, NoLedger(), grid=0)) as gateway:
+        for tables in JOINED:
+            (sql,) = gateway._queries(gateway.plan(f"SELECT COUNT(*) FROM {tables}"))
+            steps = [row[3] for row in gateway._database.rows(f"EXPLAIN QUERY PLAN {sql}")]
+            assert [step for step in steps if re.match(r"SCAN t\d", step)] == ["SCAN t0"], tables
+            assert sum(step.startswith("SEARCH t") for step in steps) == tables.count("JOIN"), tables
+
+
+def test_the_time_limit_is_drawn_for_each_statement(gateway, monkeypatch):
+    """A limit at one point would show on which side of it a query was; its density is as wide as steps of the grid."""
+    limits, run = [], gateway._database._rows
+    monkeypatch.setattr(gateway._database, "_rows", lambda sql, seconds: limits.append(seconds) or run(sql, seconds))
+    monkeypatch.setattr(gateway, "_grid", 0.002)
+    for _ in range(20):
+        gateway.ask("SELECT COUNT(*) FROM patient", epsilon=0.01, fresh=True)
+    assert all(
+        0 <= limit - gateway.facts.seconds <= 2 * gateway._step(gateway.plan("SELECT COUNT(*) FROM patient"))
+        for limit in limits
+    )
+    assert len(set(limits)) == 20
+    monkeypatch.setattr(gateway, "_grid", 0.0)
+    gateway.ask("SELECT COUNT(*) FROM patient", epsilon=0.01, fresh=True)
+    assert limits[-1] == gateway.facts.seconds

@@ -166,7 +166,7 @@ def test_nothing_but_the_data_is_reachable(tmp_path, own):
             with pytest.raises(
                 duckdb.Error, match=r"disabled (by|through) configuration|locked|while database is running"
             ):
-                database._rows(sql)
+                database._rows(sql, 60.0)
     assert not out.exists()
 
 

@@ -16,10 +16,16 @@ from celosia.data.credentials import address
 from celosia.data.io.statement import quote_name
 from celosia.errors import DataError, InputError, MissingExtra
 from celosia.gateway.metadata import ColumnFacts, DatasetFacts, JoinFacts, TableFacts
+from celosia.parts import database_file
 
 if TYPE_CHECKING:
     import sqlite3
 
+_MANY = quote_name("celosia many")
+MANY_ROWS = f"LEFT JOIN temp.{_MANY} ON 0 LIMIT -1"
+"""Ending of a sub-select by which SQLite takes it for a million rows, whatever the statistics of the file say. It then
+makes an index for each join; by the statistics, which one row may move, it might compare all pairs of rows.
+"""
 STEPS_PER_CHECK = 10_000
 """Instructions of SQLite between two checks of the time limit: some 100 microseconds."""
 _LOG = logging.getLogger(__name__)
@@ -48,17 +54,20 @@ class Database(ABC):
     def __init__(self, facts: DatasetFacts) -> None:
         self._seconds = facts.seconds
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run one query and return its rows; the message of a failure may hold values, so it is not passed on."""
+    def rows(self, sql: str, delay: float = 0.0) -> list[tuple[Any, ...]]:
+        """Run one query and return its rows; the message of a failure may hold values, so it is not passed on.
+
+        ``delay`` is added to the seconds of the time limit.
+        """
         try:
-            return self._rows(sql)
+            return self._rows(sql, self._seconds + delay)
         except Exception as problem:
             _LOG.error("a statement got no answer: %s", type(problem).__name__)
             raise NoAnswer("the database gave no answer. Ask the data owner.") from None
 
     @abstractmethod
-    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run one query within the time limit."""
+    def _rows(self, sql: str, seconds: float) -> list[tuple[Any, ...]]:
+        """Run one query within a time limit."""
 
     @abstractmethod
     def types(self, source: str) -> Mapping[str, str]:
@@ -84,10 +93,17 @@ class DuckDB(Database):
         except ImportError:  # pragma: no cover - the test environment has it
             raise MissingExtra.of("the gateway over files", "dp") from None
         super().__init__(facts)
-        own = facts.database.removeprefix("duckdb").removeprefix(":///")
+        own = database_file(facts.database)
+        if own is None and facts.database.rstrip(":/") != "duckdb":
+            raise InputError(f"the address of the data set {facts.name!r} is not duckdb, or duckdb:///FILE.")
+        if own is not None and not Path(own).is_file():
+            raise InputError(f"there is no DuckDB file {own}.")
         self._local = threading.local()
         try:
-            self._root = duckdb.connect(own, read_only=True) if own else duckdb.connect(":memory:")
+            # an absolute path has no prefix of an extension, such as md:, which opens databases elsewhere
+            self._root = (
+                duckdb.connect(str(Path(own).absolute()), read_only=True) if own else duckdb.connect(":memory:")
+            )
             if not own:
                 for name, table in facts.tables.items():
                     self._load(name, table)
@@ -120,11 +136,11 @@ class DuckDB(Database):
     def _column_types(self, source: str) -> dict[str, str]:
         return {row[0]: str(row[1]) for row in self._root.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}  # noqa: S608
 
-    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+    def _rows(self, sql: str, seconds: float) -> list[tuple[Any, ...]]:
         """Run one query; each thread has its own cursor, which a second thread interrupts."""
         if not hasattr(self._local, "cursor"):
             self._local.cursor = self._root.cursor()
-        limit = threading.Timer(self._seconds, self._local.cursor.interrupt)
+        limit = threading.Timer(seconds, self._local.cursor.interrupt)
         limit.daemon = True
         limit.start()
         try:
@@ -153,7 +169,7 @@ class Sqlite(Database):
 
     def __init__(self, facts: DatasetFacts) -> None:
         super().__init__(facts)
-        self._path = Path(facts.database.removeprefix("sqlite:///"))
+        self._path = Path(database_file(facts.database) or "")
         if not self._path.is_file():
             raise InputError(f"there is no SQLite file {self._path}.")
         self._local = threading.local()
@@ -163,6 +179,7 @@ class Sqlite(Database):
 
         if not hasattr(self._local, "connection"):
             connection = sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+            connection.execute(f"CREATE TEMP TABLE {_MANY} ({_MANY})")  # always empty
             connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA case_sensitive_like = ON")  # as in the other engines
             connection.execute("PRAGMA trusted_schema = OFF")
@@ -170,9 +187,9 @@ class Sqlite(Database):
             self._local.connection = connection
         return cast("sqlite3.Connection", self._local.connection)
 
-    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+    def _rows(self, sql: str, seconds: float) -> list[tuple[Any, ...]]:
         """Run one query; each thread has its own connection, which checks the time limit regularly."""
-        connection, end = self._connection(), time.monotonic() + self._seconds
+        connection, end = self._connection(), time.monotonic() + seconds
         connection.set_progress_handler(lambda: time.monotonic() > end, STEPS_PER_CHECK)
         return list(connection.execute(sql).fetchall())
 
@@ -215,7 +232,6 @@ class Postgres(Database):
             raise InputError(f"the database of the data set {facts.name!r} has no address that can be read.") from None
         settings = {
             "default_transaction_read_only": "on",
-            "statement_timeout": max(1, round(self._seconds * 1000)),
             "jit": "off",
             "enable_nestloop": "off",  # it compares all pairs of rows; the keys of joins can be hashed or sorted
             "standard_conforming_strings": "on",  # a backslash in a literal of the query must stay one
@@ -224,7 +240,7 @@ class Postgres(Database):
         arguments = {"options": options, "client_encoding": "utf8"}
         self._engine = sa.create_engine(url, pool_size=8, max_overflow=32, pool_pre_ping=True, connect_args=arguments)
         try:
-            ((encoding,),) = self._rows("SHOW server_encoding")
+            ((encoding,),) = self._rows("SHOW server_encoding", self._seconds)
         except sa.exc.SQLAlchemyError as problem:
             raise DataError(f"PostgreSQL cannot open the data set {facts.name!r} ({type(problem).__name__}).") from None
         if encoding != "UTF8":
@@ -232,12 +248,13 @@ class Postgres(Database):
                 f"the database is encoded in {encoding}, where a text may be unreadable. Use one encoded in UTF8."
             )
 
-    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+    def _rows(self, sql: str, seconds: float) -> list[tuple[Any, ...]]:
         """Run one query in a transaction of its own."""
         with self._engine.connect() as connection:
             raw = connection.connection.driver_connection
             assert raw is not None
             with raw.cursor() as cursor:  # no parameters: a percent sign in a literal stays what it is
+                cursor.execute(f"SET LOCAL statement_timeout = {max(1, round(seconds * 1000))}")
                 cursor.execute(sql)
                 return list(cursor.fetchall())
 

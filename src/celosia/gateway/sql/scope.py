@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from celosia.data.io.statement import quote_name
 from celosia.errors import Message, UnknownName, suggestion
-from celosia.gateway.databases import equality_key
+from celosia.gateway.databases import MANY_ROWS, equality_key
 from celosia.gateway.metadata import DatasetFacts, TableFacts
 from celosia.gateway.sql.columns import column, inner_name
 from celosia.gateway.sql.expressions import only
@@ -80,15 +80,19 @@ class Scope:
     @property
     def sources(self) -> tuple[Source, ...]:
         """Tables in the order of their joins, each with at most the declared number of rows per person."""
-        sources = [Source(self._relation(self._tables[0]), self._tables[0].inner)]
+        first = self._relation(self._tables[0])
+        if self._dialect == "sqlite" and self._joins:
+            first = f"(SELECT * FROM {first} {MANY_ROWS})"  # noqa: S608
+        sources = [Source(first, self._tables[0].inner)]
         for word, (old, old_column), (new, new_column) in self._joins:
             left = self._key(f"{old.inner}.{quote_name(old_column)}", old, old_column)
             right = self._key(f"{new.inner}.{quote_name(new_column)}", new, new_column)
             relation = self._relation(new)
             if self._dialect == "sqlite":  # it makes an index for a column of a sub-select, not for an expression
                 key = self._key(quote_name(new_column), new, new_column)
-                relation = f"(SELECT *, {key} AS {JOINED} FROM {relation} LIMIT -1)"  # noqa: S608
+                relation = f"(SELECT *, {key} AS {JOINED} FROM {relation} {MANY_ROWS})"  # noqa: S608
                 right = f"{new.inner}.{JOINED}"
+                word = "CROSS JOIN" if word == "JOIN" else word  # it keeps the order of the tables
             sources.append(Source(relation, new.inner, word, f"{right} = {left}"))
         return tuple(sources)
 
