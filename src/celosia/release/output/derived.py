@@ -43,6 +43,8 @@ CLOSE = 0.02
 """Numbers keep the order of others if at most this share of the variance of their ranks is not explained."""
 MOST_SETS, SAMPLED = 100, 20_000
 """Maximum number of sets of columns that are tried, and size of the sample of records."""
+FEW_GROUPS = 100
+"""Groups are counted in an array of at most so many places per record, else by sorting."""
 SHARED = 0.5
 """A column predicts others if it has at most this number of values per record, and this share of records share them."""
 NEIGHBOURS = 4
@@ -161,7 +163,7 @@ class DerivedColumns:
             found.append((names, _joint([exact[key] for key in names], len(before)), coarse))
             if len(names) == 1 and before[names[0]].dtype.is_temporal():
                 found += [(names, _joint([part], len(before)), coarse) for part in _parts_of_dates(before[names[0]])]
-        return found
+        return [each for each in found if (_sizes(each[1]) > 1).mean() >= SHARED]
 
     def _finer_than_released(self, name: str) -> tuple[tuple[str, ...], bool] | None:
         """Return the original columns that a column follows from more finely than released, and whether it does fully.
@@ -276,6 +278,9 @@ class _Agreement:
 
 
 def _sizes(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of records of every record's group."""
+    if groups.max(initial=0) <= FEW_GROUPS * len(groups):
+        return np.bincount(groups)[groups]
     _, places, counts = np.unique(groups, return_inverse=True, return_counts=True)
     return counts[places]
 
