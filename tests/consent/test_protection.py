@@ -81,15 +81,6 @@ def _covers(cell, value):
     return cell in ("*", value) or (cell.startswith("{") and value in cell[1:-1].split(", "))
 
 
-def _slow_candidates(tree, level, i):
-    """Everybody whose shown node is above, below or equal to the node of record i."""
-
-    def below(a, b):  # the node of b lies within the node of a
-        return level[b] <= level[a] and tree.nodes[level[a], tree.leaf[b]] == tree.nodes[level[a], tree.leaf[a]]
-
-    return sum(below(i, j) or below(j, i) for j in range(len(level)))
-
-
 @st.composite
 def tables(draw):
     n = draw(st.integers(8, 60))
@@ -102,12 +93,44 @@ def tables(draw):
 
 @settings(max_examples=40, deadline=None)
 @given(tables(), st.integers(2, 4))
-def test_candidates_by_an_obvious_second_way(made, k):
+def test_finer_places_by_a_second_implementation(made, k):
     table, extra = made
     got = honour(table, extra, Design(k=k, rule="coarser", tree=TREE), Stream(1))
-    could, _ = got.tree.candidates(got.level)
-    for i in range(len(table)):
-        assert could[i] == _slow_candidates(got.tree, got.level, i)
+    tree, level = got.tree, got.level
+    node = tree.nodes[:, tree.leaf]
+    for i, found in enumerate(tree.has_finer(level)):
+        assert found == any(level[j] < level[i] and node[level[i], j] == node[level[i], i] for j in range(len(level)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    tables(), st.integers(2, 4), st.sampled_from(["class", "coarser", "standard", "exchange"]), st.sampled_from(TREE)
+)
+def test_blank_places_leave_classes_of_k_and_x(made, k, rule, column):
+    """Counted in the published cells: blank places are classes of their own, and leave smaller ones behind."""
+    table, extra = made
+    design = Design(k=k, rule=rule, tree=TREE, camouflage=0.7, strengthen=("suppress",))
+    try:
+        got = honour(table, extra, design, Stream(1), {column: extra > 0})
+    except RequirementError:  # more than half of the blank cells would be those of blocking owners
+        return
+    shown = got.table.polars().with_columns(need=pl.Series(k + extra), gone=pl.Series(got.table.counts.suppressed_mask))
+    classes = shown.filter(~pl.col("gone")).group_by(TREE).agg(n=pl.len(), need=pl.col("need").max())
+    assert got.holds == (classes["n"] >= classes["need"]).all()
+    assert got.holds or not (extra > 0).any()
+    assert (shown.filter(pl.Series(extra > 0))[column] == "*").all()
+
+
+def test_classes_are_counted_over_all_quasi_identifiers():
+    """Sex is outside the tree: 20 rows show each place, 10 of them each sex; k + X = 15."""
+    rows = [("p", "c", f"d{i % 2}") for i in range(40)]
+    frame = pl.DataFrame(rows, schema=list(TREE), orient="row").with_columns(sex=pl.Series(["f", "f", "m", "m"] * 10))
+    extra = np.array([5] + [0] * 39)
+    for quasi, smallest in ((TREE, 20), ((*TREE, "sex"), 10)):
+        table = celosia.read(frame, celosia.Schema.of(quasi=list(quasi))).identified()
+        made = honour(table, extra, Design(k=10, rule="class", tree=TREE), Stream(1))
+        assert made.evidence["smallest class"] == smallest
+        assert made.holds == (smallest >= 15)
 
 
 @settings(max_examples=40, deadline=None)

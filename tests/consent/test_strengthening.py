@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from tests.consent.test_protection import TREE, table_of
 
+import celosia
 from celosia.consent.protection.protection import Design, honour
 from celosia.errors import RequirementError
 from celosia.parts import build, describe
@@ -94,7 +95,20 @@ def test_few_suppressed_rows_show_no_sensitive_value(lone):
 def test_a_model_that_blanking_breaks_is_refused():
     table, extra = mixed_places()
     design = Design(
-        k=2, rule="class", tree=TREE, camouflage=0.1, strengthen=("l-diversity(l=2, column=ill)", "suppress")
+        k=2, rule="class", tree=TREE, camouflage=0.2, strengthen=("l-diversity(l=2, column=ill)", "suppress")
     )
     with pytest.raises(RequirementError, match="l at least 2 is not met where marked cells are blanked"):
-        honour(table, extra, design, Stream(3), {"canton": extra > 0})
+        honour(table, extra, design, Stream(20), {"canton": extra > 0})
+
+
+@pytest.mark.parametrize("rule", ["class", "coarser"])
+def test_a_model_that_larger_places_do_not_meet_is_refused(rule):
+    """All women of the only province have one illness: larger places never mix them with men."""
+    sex = ["f"] * 6 + ["m"] * 34
+    frame = pl.DataFrame({"province": "p", "district": [f"d{i % 2}" for i in range(40)], "sex": sex})
+    frame = frame.with_columns(ill=pl.Series(["a"] * 6 + [*"abc"] * 11 + ["a"]))
+    schema = celosia.Schema.of(quasi=["province", "district", "sex"], sensitive=["ill"])
+    design = Design(k=3, rule=rule, tree=("province", "district"), strengthen=("l-diversity(l=2, column=ill)",))
+    table, extra = celosia.read(frame, schema).identified(), np.array([1] * 10 + [0] * 30)
+    with pytest.raises(RequirementError, match="not met by larger classes of province, district"):
+        honour(table, extra, design, Stream(1))

@@ -105,8 +105,8 @@ def honour(
 
     .. math:: n_i \\ge k + X_i
 
-    with n_i the number of records (persons) that show the same place. If marked cells are blanked, n_i counts the
-    candidates: records that show the same place, or one above or below it. Raises if a model cannot be met.
+    with n_i the number of records (persons) that show the same quasi-identifiers, blank cells included. Raises if a
+    model cannot be met.
     """
     marked = dict(cells or {})
     work, rows = table, np.ones(len(table), np.bool_)
@@ -119,7 +119,7 @@ def honour(
     if models:
         protected = _meet_models(work, extra, protected, models, stream)
     if "suppress" in design.strengthen:  # after the models, which protect the table again
-        protected = _suppress_cells(protected, marked, _camouflage(work, design, stream))
+        protected = _suppress_cells(protected, extra, marked, _camouflage(work, design, stream))
     protected = _blank_suppressed(protected, extra, models)
     unmet = [describe(model) for model in models if _failing_records(protected.table, [model], extra).any()]
     if unmet:
@@ -243,34 +243,42 @@ def _partners(
 
 
 def _suppress_cells(
-    protected: Protected, marked: Mapping[str, NDArray[np.bool_]], hidden: NDArray[np.bool_]
+    protected: Protected,
+    extra: NDArray[np.int64],
+    marked: Mapping[str, NDArray[np.bool_]],
+    hidden: NDArray[np.bool_],
 ) -> Protected:
     """Blank the marked cells of blocking owners, and the finer places below a blanked one, which would disclose it.
 
-    ``hidden`` are the rows whose cells are blanked in the same columns although their owners block nothing.
+    ``hidden`` are the rows whose cells are blanked in the same columns although their owners block nothing. Blank
+    places make classes of their own and leave smaller ones behind, so the places are made coarser once more.
     """
     import polars as pl
 
     hits = {name: mask.copy() for name, mask in marked.items() if name in protected.table.names and mask.any()}
-    tree, level = protected.design.tree, protected.level
+    design, tree, level, table = protected.design, protected.design.tree, protected.level, protected.table
     if len(tree) > 1:
         for coarse, fine in itertools.pairwise(tree):
             if coarse in hits:
                 hits[fine] = hits.get(fine, np.zeros(len(protected.table), np.bool_)) | hits[coarse]
     for name, mask in hits.items():
-        _refuse_disclosing_blanks(name, mask, hidden, _persons(protected.table))
+        _refuse_disclosing_blanks(name, mask, hidden, _persons(table))
     hits = {name: mask | hidden for name, mask in hits.items()}
-    for depth, name in enumerate(tree):
-        if level is not None and name in hits:
-            level = np.where(hits[name], np.maximum(level, len(tree) - depth), level)
+    places = protected.tree
+    if places is not None and level is not None and hits.keys() & set(tree):
+        for depth, name in enumerate(tree):
+            level = np.where(hits[name], np.maximum(level, places.height - depth), level) if name in hits else level
+        k = design.k + int(extra.max(initial=0))  # for all: a class that grew for some would show who they are
+        places, level = coarsen(places, level, np.full(len(table), k), k, _persons(table))
+        table, suppressed = table.replace(places.cells(level)), level == places.height
+        table = table.suppress(suppressed) if suppressed.any() else table
     new = {}
     for name, mask in hits.items():
         if mask.any():
-            column = protected.table.column(name).cast(pl.String)
+            column = table.column(name).cast(pl.String)
             new[name] = _where(mask, pl.Series(name, [STAR]).new_from_index(0, len(column)), column)
-    table = protected.table.replace(new) if new else protected.table
     facts = {**protected.evidence, "blanked cells": int(sum(mask.sum() for mask in hits.values()))}
-    return Protected(table, protected.design, facts, level, protected.tree)
+    return Protected(table.replace(new) if new else table, design, facts, level, places)
 
 
 def _refuse_disclosing_blanks(
@@ -306,8 +314,14 @@ def _meet_models(
     design, want = protected.design, extra.copy()
     requirement = " and ".join(describe(model) for model in models)
     while (failing := _failing_records(protected.table, models, extra)).any():
-        size = protected.table.frequencies().astype(np.int64)
-        want = np.where(failing, np.maximum(want, size - design.k + 1), want)
+        size, _ = class_sizes(protected.table)
+        larger = np.where(failing, np.maximum(want, size - design.k + 1), want)
+        if np.array_equal(larger, want):  # the classes of the method are larger than those of all quasi-identifiers
+            raise RequirementError(
+                f"{requirement} is not met by larger classes of {', '.join(design.tree)}: other quasi-identifiers "
+                "divide them. Leave these out of the query, or leave out the tree."
+            )
+        want = larger
         if design.rule == "coarser":
             protected = _coarser(table, extra, design, stream, want)  # in the worst case up to the root
             continue
@@ -342,31 +356,27 @@ def _failing_records(table: Table, models: Sequence[Model], extra: NDArray[np.in
     return np.asarray(failing & ~table.counts.suppressed_mask & (extra > 0), np.bool_)
 
 
+def class_sizes(table: Table) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the size of the class of every record over all quasi-identifiers, and which records are in a class.
+
+    Persons are counted where they are declared. A suppressed record is in no class.
+    """
+    return table.frequencies().astype(np.int64), ~table.counts.suppressed_mask
+
+
 def _with_evidence(table: Table, extra: NDArray[np.int64], protected: Protected, left_out: int) -> Protected:
     """Check the post-condition, and add the evidence on class sizes and on the disclosure of blocks."""
     design = protected.design
     blocked = extra > 0
     asked = design.k + extra  # the requested class size, whatever the rule aims at
-    person = _persons(table)
     facts = {**protected.evidence, "rule": design.rule, "k": design.k, "X": int(extra.max(initial=0))}
     facts |= {"rows": len(table), "blocked rows": int(blocked.sum()), "left out": left_out}
+    size, kept = class_sizes(protected.table)
+    label = _class_numbers(protected.table)
+    facts |= {"smallest class": int(size[kept].min(initial=len(table)))}
     if design.tree:
         tree, level = _tree_and_level(protected)
-        kept = level < tree.height
-        strict = tree.sizes(level, person)
-        could, above = tree.candidates(level, person)
-        loose = "suppress" in design.strengthen
-        size = could if loose else strict
-        facts |= {"smallest class": int(strict[kept].min(initial=len(table)))}
-        if loose:
-            facts |= {"smallest number of candidates": int(could[kept].min(initial=len(table)))}
-        facts |= _block_disclosure(above, blocked)
-        label = tree.classes(level)
-    else:
-        size = protected.table.frequencies().astype(np.int64)
-        kept = ~protected.table.counts.suppressed_mask
-        label = _class_numbers(protected.table)
-        facts |= {"smallest class": int(size[kept].min(initial=len(table)))}
+        facts |= _block_disclosure(tree.has_finer(level), blocked)
     with_block = np.zeros(int(label.max(initial=0)) + 1, np.bool_)
     np.logical_or.at(with_block, label[kept], blocked[kept])
     facts |= {"classes": len(np.unique(label[kept])), "classes with a block": int(with_block.sum())}

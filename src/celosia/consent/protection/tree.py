@@ -1,4 +1,4 @@
-"""Places as one tree (province, canton, district): the node that each record shows, and its candidates."""
+"""Places as one tree (province, canton, district): the node that each record shows."""
 
 from __future__ import annotations
 
@@ -118,28 +118,12 @@ class Tree:
         several = np.array([[a != b for a, b in zip(_sets(n, own), own, strict=True)] for n, own in rows])
         return np.asarray(several[level, self.leaf], np.bool_)
 
-    def candidates(
-        self, level: NDArray[np.int64], person: NDArray[np.int64] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Count the candidates of each record, and return whether finer nodes are shown below its node.
-
-        A record that shows a canton may be of any district of it; so a person whose district is known may be a
-        record that shows the district or a node above it. With ``person`` persons are counted (one with several
-        labels in the larger part only, so the number is never too high).
-        """
-        n_nodes = self.nodes.max() + 1
-        above = np.zeros(self.nodes.shape, np.int64)  # records that show exactly this node
-        within = np.zeros(self.nodes.shape, np.int64)  # records that show this node or one below it
-        for v in range(len(self.nodes)):
-            here = level == v
-            node = self.nodes[v, self.leaf]
-            above[v] = count(node[here], None if person is None else person[here], n_nodes)[self.nodes[v]]
-            lower = level <= v
-            within[v] = count(node[lower], None if person is None else person[lower], n_nodes)[self.nodes[v]]
-        upper = np.cumsum(above[::-1], axis=0)[::-1] - above
-        single = person is None or _one_label(self.classes(level), person)
-        total = within + upper if single else np.maximum(within, upper)
-        return total[level, self.leaf], (within > above)[level, self.leaf]
+    def has_finer(self, level: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether finer nodes are shown below the node of each record."""
+        finer = np.zeros(self.nodes.shape, np.bool_)
+        for v, nodes in enumerate(self.nodes):
+            finer[v] = (count(nodes[self.leaf[level < v]], None, int(nodes.max()) + 1) > 0)[nodes]
+        return np.asarray(finer[level, self.leaf], np.bool_)
 
     def sizes(self, level: NDArray[np.int64], person: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """How many records (persons) show the same node as each record."""
@@ -165,8 +149,3 @@ def _sets(nodes: NDArray[np.int64], names: Sequence[str | None]) -> list[str | N
 
 def _frozen(names: Sequence[Sequence[str | None]]) -> tuple[tuple[str | None, ...], ...]:
     return tuple(tuple(row) for row in names)
-
-
-def _one_label(label: NDArray[np.int64], person: NDArray[np.int64]) -> bool:
-    """Return whether every person has all records in one class."""
-    return not len(label) or len(group([label, person])[0]) == len(group([person])[0])

@@ -161,9 +161,6 @@ def _requirements(publication: Publication, table: Table) -> list[Requirement]:
     """Return the requirement of k for everybody, counted in records, and in persons if a person has several."""
     design, facts = publication.request.design, publication.protected.evidence
     verdict = measure_model(build("model", {"use": "k-anonymity", "k": design.k}), table).requirement()
-    if design.tree and "suppress" in design.strengthen:
-        value = plain(facts["smallest number of candidates"])
-        return [verdict.model_copy(update={"value": value, "holds": True, "counted": "candidates"})]
     if publication.original.schema.person is None:
         return [verdict]
     value = plain(facts["smallest class"])

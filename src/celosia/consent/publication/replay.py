@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.consent.owners.past import Past
-from celosia.consent.protection.protection import Design
+from celosia.consent.protection.protection import Design, class_sizes
 from celosia.consent.publication.release import certify
 from celosia.consent.publication.request import Publication, Request, activations, carry_out
 from celosia.consent.rules.rules import Catalogue
@@ -91,7 +91,7 @@ def _compare(stated: Certificate, private: Record, rerun: Publication, deleted: 
 
 
 def _unverifiable_checks(stated: Certificate, certificate: CertificateDraft, rerun: Publication) -> list[Check]:
-    """Check what the file does not show: counts of persons and candidates, and the classes of blocking owners."""
+    """Check what the file does not show: counts of persons, and the classes of blocking owners."""
     repeated = {claim.counted: claim.value for claim in certificate.requirements if claim.counted}
     checks = [
         Check(claim.part, claim.value, repeated.get(claim.counted), repeated.get(claim.counted) == claim.value)
@@ -99,9 +99,9 @@ def _unverifiable_checks(stated: Certificate, certificate: CertificateDraft, rer
         if claim.counted
     ]
     design, table = rerun.request.design, rerun.protected.table
-    if design.rule == "exchange" or "candidates" in repeated:  # the guarantee is not a class size of the table
+    if design.rule == "exchange":  # the condition is not on a class size of the table
         return checks
-    size, kept = table.frequencies(), ~table.counts.suppressed_mask
+    size, kept = class_sizes(table)
     for condition in stated.conditions:
         rows = rerun.marks.rows.get(condition.inference)
         mine = size[kept & rows[table.ids()]] if rows is not None else size[:0]

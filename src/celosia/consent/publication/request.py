@@ -369,21 +369,24 @@ def write(
 
 
 def _check(protected: Protected) -> None:
-    """Raise if classes are smaller than the owners require, or than k over all quasi-identifiers."""
-    if not protected.holds:
-        raise RequirementError(
-            f"under the rule {protected.design.rule!r} some records are in classes smaller than their data subjects "
-            "asked for (k + X): not published. Use the rule 'class', 'coarser' or 'control', or a larger k."
-        )
+    """Raise if classes over all quasi-identifiers are smaller than k, or than the owners require (k + X)."""
     k, tree = protected.design.k, protected.design.tree
+    model = build("model", {"use": "k-anonymity", "k": k})
+    if protected.holds and model.holds(protected.table):
+        return
+    problem = "some classes are smaller than their data subjects asked for (k + X)"
+    if not model.holds(protected.table):
+        problem = f"the size of the smallest class is {model.value(protected.table):g}, less than k = {k}"
     outside = [name for name in protected.table.schema.quasi if tree and name not in tree]
     if outside:  # the tree alone was generalised
-        smallest = build("model", {"use": "k-anonymity", "k": k}).value(protected.table)
-        if smallest < k:
-            raise RequirementError(
-                f"the smallest class has {smallest:g} records, less than k = {k}: the quasi-identifiers "
-                f"{', '.join(outside)} are outside the tree. Leave them out of the query, or leave out the tree."
-            )
+        raise RequirementError(
+            f"{problem}, because the quasi-identifiers {', '.join(outside)} are outside the tree: not published. Leave "
+            "them out of the query, or leave out the tree."
+        )
+    raise RequirementError(
+        f"{problem} under the rule {protected.design.rule!r}: not published. Use the rule 'class', 'coarser' or "
+        "'control' without 'suppress', or a larger k."
+    )
 
 
 def _choices_digest(marks: Marks, default: str) -> str:
