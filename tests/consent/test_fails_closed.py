@@ -67,9 +67,9 @@ def test_owners_who_block_and_are_not_in_the_result_are_told_to_the_publisher_al
     made = publish(request_of(students), database, catalogue, store, seed=1)
     name = "owners who block and are not in the result"
     assert made.report[name] == 3
-    from celosia.consent.publication.edition import public
+    from celosia.consent.publication.edition import public_report
 
-    assert name not in public(made.report)
+    assert name not in public_report(made)
 
 
 # The catalogue.

@@ -255,21 +255,29 @@ def test_cm_counts_records_also_where_owners_have_several(catalogue, store):
     assert report["before"]["cm"]["label"] == report["measured"]["standard"]["cm"]["label"] == 40 / 80
 
 
-def test_blanked_cells_leave_candidates_which_the_file_does_not_tell(students, catalogue, store, tmp_path):
+@pytest.mark.parametrize("rule", ["class", "coarser"])
+def test_k_holds_over_classes_with_blank_cells(students, catalogue, store, tmp_path, rule):
     block(store, cards(*range(0, 1200, 4)))
-    design = Design(k=20, tree=TREE, camouflage=0.4, strengthen=("suppress",))
+    design = Design(k=20, rule=rule, tree=TREE, camouflage=0.4, strengthen=("suppress",))
     paths = write(publish(request_of(students, design=design), result(students), catalogue, store), tmp_path / "out")
     (stated,) = read_json(paths["certificate"])["requirements"]
-    assert stated["counted"] == "candidates"
-    assert stated["value"] >= 20
+    classes = pl.read_csv(paths["data"]).filter(pl.col("province") != "*").group_by(TREE).len()["len"]
+    assert stated["value"] == classes.min() >= 20
     (check,) = [c for c in verify(tmp_path / "out") if c.claim == "k-anonymity(k=20)"]
-    assert check.passed is None
+    assert check.passed
 
 
 def test_quasi_identifiers_outside_the_tree_are_not_forgotten(students, catalogue, store):
     """k would hold for places and fail for places with schools: such a file is no release."""
     with pytest.raises(RequirementError, match="school are outside the tree"):
         publish(request_of(students, quasi=(*TREE, "school"), sensitive=()), result(students), catalogue, store)
+    halves = result(students).with_columns(school=pl.Series(["S", "T"] * 600))
+    block(store, cards(*range(0, 1200, 3)))
+    for rule in ("class", "control"):  # both halves of a place have k, and not k + X
+        design = Design(k=5, rule=rule, tree=TREE)
+        wanted = request_of(students, quasi=(*TREE, "school"), sensitive=(), design=design)
+        with pytest.raises(RequirementError, match=r"asked for \(k \+ X\), because .* school are outside the tree"):
+            publish(wanted, halves, catalogue, store)
     constant = result(students).with_columns(school=pl.lit("S"))
     assert publish(request_of(students, quasi=(*TREE, "school"), sensitive=()), constant, catalogue, store).holds
 
@@ -299,14 +307,17 @@ def test_the_page_shows_alpha_cm_and_the_certificate(students, catalogue, store,
     # d is too small, so all show the canton alone (25 x, 15 y) or d joins c (6 of 20): counted from the file
     shown = made.table.polars().group_by(TREE).agg(n=pl.len(), most=pl.col("label").value_counts().struct[1].max())
     assert made.report["measured"]["standard"]["cm"]["label"] == (shown["n"] - shown["most"]).sum() / 40
-    text = write(made, tmp_path / "out")["page"].read_text()
-    assert '<a href="certificate.json">' in text
+    paths = write(made, tmp_path / "out")
+    public, text = paths["page"].read_text(), paths["internal"].read_text()
+    assert '<a href="certificate.json">' in public
+    assert "α (Lodha and Thomas)" not in public
+    assert "2.50%" not in public
     assert "α (Lodha and Thomas)" in text
     assert "CM of label" in text
     assert "2.50%" in text
     assert "12.5%" in text
     bare = Request(sql=sql, owner="card", design=Design(k=10, rule="standard", tree=TREE), quasi=TREE)
-    text = write(publish(bare, frame, catalogue, store), tmp_path / "bare")["page"].read_text()
+    text = write(publish(bare, frame, catalogue, store), tmp_path / "bare")["internal"].read_text()
     assert "Iyengar" not in text
     assert "α (Lodha and Thomas)" in text
 

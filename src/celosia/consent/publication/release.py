@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celosia import __version__
-from celosia.consent.publication.edition import public
+from celosia.consent.publication.edition import public_report
 from celosia.data.io import write
 from celosia.errors import OutputError
 from celosia.parts import build
@@ -71,7 +71,7 @@ def write_files(
     taken = [path.name for path in paths.values() if path.exists()]
     if taken and not overwrite:
         raise OutputError(f"{', '.join(taken)} exist already in {str(out)!r}. Give another place, or overwrite.")
-    shown = public(publication.report)
+    shown = public_report(publication)
     with draft_files(paths, overwrite=overwrite) as drafts:
         draft = certify(publication, drafts["data"])
         digest = file_hash(drafts["data"])
@@ -89,7 +89,7 @@ def write_files(
 def certify(publication: Publication, path: Path) -> CertificateDraft:
     """Write the data, and return the certificate, measured on the written file."""
     write(visible_frame(publication.table), path, type="csv", overwrite=True, **writer_options(path))
-    request, shown = publication.request, plain(public(publication.report))
+    request, shown = publication.request, plain(public_report(publication))
     roles = Roles.model_validate(publication.table.schema.spec())
     table = with_roles(read(path), roles)
     certificate = CertificateDraft(

@@ -11,7 +11,6 @@ FACTS = {
     "X": "largest X of a record",
     "blocked rows": "rows whose owner blocks something",
     "left out": "rows left out",
-    "smallest number of candidates": "smallest number of records that could be somebody's",
     "raised": "rows made coarser than k alone asks for",
     "joined": "rows that show several places at once",
     "exchanged": "rows that exchanged values",
@@ -59,26 +58,30 @@ def _effect(measured: Mapping[str, Any]) -> list[dict[str, str]]:
     rows = []
     for name, measures in measured.items():
         for group, label in GROUPS.items():
-            attack, loss = measures.get("p_reid", {}).get(group), measures["losses"].get(group)
+            attack, loss = measures.get("p_reid", {}).get(group, {}), measures["losses"].get(group)
             if loss is None:
                 continue
             rows.append(
                 {
                     "rule": name,
                     "group": label,
-                    "p": f"{attack['value']:.1%}" if attack else UNKNOWN,
-                    "interval": f"{attack['low']:.1%} – {attack['high']:.1%}" if attack else UNKNOWN,
-                    "baseline": f"{attack['baseline']:.1%}" if attack else UNKNOWN,
-                    "gcp": f"{loss['gcp']:.2%}",
-                    "altered": f"{loss['altered']:.1%}",
+                    "p": _percent(attack.get("value")),
+                    "interval": f"{attack['low']:.1%} – {attack['high']:.1%}" if "low" in attack else UNKNOWN,
+                    "baseline": _percent(attack.get("baseline")),
+                    "gcp": _percent(loss["gcp"], 2),
+                    "altered": _percent(loss["altered"]),
                 }
             )
     return rows
 
 
+def _percent(value: float | None, digits: int = 1) -> str:
+    return UNKNOWN if value is None else f"{value:.{digits}%}"
+
+
 def _file(report: Mapping[str, Any]) -> dict[str, object]:
     """Return α and CM of the whole file, before and under each rule."""
-    if not report["measured"]:
+    if not report["before"]:
         return {}
     stages = {"before": report["before"], **report["measured"]}
     return {
