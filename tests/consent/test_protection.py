@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import celosia
 from celosia.consent.protection.measures import losses, re_identification, singletons
 from celosia.consent.protection.protection import Design, _partners, honour
-from celosia.consent.protection.tree import Tree
+from celosia.consent.protection.tree import Tree, count
 from celosia.errors import ParameterError, RequirementError
 from celosia.parts import build
 from celosia.streams import Stream
@@ -337,8 +337,8 @@ def test_records_without_an_id_are_one_person_in_their_own_place():
     assert protected.holds
     assert protected.evidence["smallest class"] == 2
     # b, the last of the persons, is not taken for the one without an id in the place before
-    tree, level = Tree.of(table, TREE), np.zeros(7, np.int64)
-    assert tree.sizes(level, declared_persons(table).astype(np.int64)).tolist() == [1, 1, 1, 1, 3, 3, 3]
+    label = Tree.of(table, TREE).classes(np.zeros(7, np.int64))
+    assert count(label, declared_persons(table).astype(np.int64))[label].tolist() == [1, 1, 1, 1, 3, 3, 3]
     same = honour(table, np.zeros(7, np.int64), Design(k=1, rule="standard", tree=TREE), Stream(1))
     assert same.evidence["smallest class"] == 1
 

@@ -125,11 +125,6 @@ class Tree:
             finer[v] = (count(nodes[self.leaf[level < v]], None, int(nodes.max()) + 1) > 0)[nodes]
         return np.asarray(finer[level, self.leaf], np.bool_)
 
-    def sizes(self, level: NDArray[np.int64], person: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """How many records (persons) show the same node as each record."""
-        label = self.classes(level)
-        return count(label, person, int(label.max(initial=-1)) + 1)[label]
-
 
 def count(node: NDArray[np.int64], person: NDArray[np.int64] | None, nodes: int = 0) -> NDArray[np.int64]:
     """Count the records, or distinct persons, of each node."""
