@@ -14,11 +14,15 @@ from collections import defaultdict
 from collections.abc import Mapping
 from html import unescape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from celosia.data.io.facts import Scan
 from celosia.data.io.filetypes import type_of
 from celosia.data.io.labels import STAR
 from celosia.data.io.sources import scan
+
+if TYPE_CHECKING:
+    import polars as pl
 
 STRICT: Mapping[str, Mapping[str, bool | str]] = {
     "csv": {"header": True},
@@ -81,16 +85,39 @@ def conflated_columns(path: str | Path, *, type: str | None = None) -> list[str]
     if kind not in ("csv", "json", "jsonl"):
         return []
     frame = scan_released(path, type=type).frame
-    values = frame.select(pl.all().n_unique()).collect(engine="streaming").row(0, named=True)
     if kind == "csv":
         cells = scan(path, type=type, header=True, text=True).frame.with_columns(
             # rounding gives -0.0, and an empty text is as missing as no text
             pl.all().str.replace(r"^-(0(?:\.0*)?)$", "$1").replace("", None)
         )
-        texts = cells.select(pl.all().n_unique()).collect(engine="streaming").row(0, named=True)
+        types = frame.collect_schema()
+        usual = cells.select((~_is_usual(name, dtype)).any().alias(name) for name, dtype in types.items())
+        doubtful = [name for name, other in usual.collect(engine="streaming").row(0, named=True).items() if other]
+        if not doubtful:
+            return []
+        texts = cells.select(pl.col(doubtful).n_unique()).collect(engine="streaming").row(0, named=True)
     else:
-        texts = _json_notations(Path(path), kind, list(values))
+        texts = _json_notations(Path(path), kind, frame.collect_schema().names())
+    values = frame.select(pl.col(list(texts)).n_unique()).collect(engine="streaming").row(0, named=True)
     return [name for name, count in values.items() if texts[name] > count]
+
+
+def _is_usual(name: str, dtype: pl.DataType) -> pl.Expr:
+    """Return whether a cell has the usual notation of its value, so that no other cell can have another one."""
+    import polars as pl
+
+    cell = pl.col(name)
+    if dtype == pl.String:
+        usual = cell == cell.str.strip_chars()
+    elif dtype.is_numeric():
+        usual = cell.cast(dtype, strict=False).cast(pl.String) == cell
+    elif dtype == pl.Date:
+        usual = cell.str.contains(r"^\d{4}-\d\d-\d\d$")
+    elif dtype == pl.Boolean:
+        usual = cell.is_in(["true", "false"])
+    else:
+        usual = pl.lit(value=False)
+    return usual.fill_null(value=False) | cell.is_null()
 
 
 def _json_notations(file: Path, kind: str, names: list[str]) -> dict[str, float]:
@@ -100,11 +127,9 @@ def _json_notations(file: Path, kind: str, names: list[str]) -> dict[str, float]
         object_pairs_hook=tuple, parse_float=number["float"], parse_int=number["int"], parse_constant=number["int"]
     )
     seen: dict[str, set[object]] = defaultdict(set)
-    text = file.read_text(encoding="utf-8-sig")
-    lines = [text] if kind == "json" else (line for line in text.split("\n") if line.strip())
-    for line in lines:
-        decoded = decoder.decode(line)
-        for record in decoded if kind == "json" else [decoded]:
+    with file.open(encoding="utf-8-sig", newline="\n") as stream:
+        records = decoder.decode(stream.read()) if kind == "json" else map(decoder.decode, filter(str.strip, stream))
+        for record in records:
             if [name for name, _ in record] != names:
                 return dict.fromkeys(names, float("inf"))
             for name, value in record:

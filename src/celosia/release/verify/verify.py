@@ -53,7 +53,7 @@ STATED = tuple(name for name in Certificate.model_fields if name not in CHECKED)
 """Sections of a certificate that the file alone neither confirms nor refutes."""
 SECOND_CHECK = "a second implementation agrees"
 STATED_BY_PUBLISHER = "stated by the publisher: needs the private record and the original"
-NOT_REPEATED = {"history", "signature"}
+NOT_REPEATED = {"history", "signature", "made_by"}
 """Claims that a repetition of the run does not check."""
 Repeat = Callable[[Certificate, Record], list[Check]]
 """Makes a release again from its certificate and its private record, and compares."""
