@@ -234,7 +234,8 @@ class _Inspection:
 
         original, released = self.original, self.released
         column, filled = original.schema[name], profile.all.rows
-        exact = untouched and original.schema.person is None  # the released column alone shows the count
+        paired = released.family is original.family
+        exact = untouched and paired and original.schema.person is None  # the released column alone shows the count
         numbers = column.kind in (Kind.NUMERIC, Kind.DATE) and not self._is_code_list(name, profile)
         unchanged = filled if untouched else None
         if not untouched and has_tolerance(original, released, name):

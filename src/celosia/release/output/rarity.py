@@ -31,9 +31,13 @@ def rare_values(original: Table, released: Table, name: str, *, untouched: bool,
     import narwhals as nw
 
     engine, person = released.engine, original.schema.person
-    before = None
-    if not untouched:
-        if values is not None and not has_many_values(original, name):
+    before, paired = None, released.family is original.family
+    if not untouched or not paired:
+        if not paired:  # rows of a synthesis, or of counts: a value must be rare in the original too
+            counted = nw.from_native(engine.histogram(original.rows.frame, [name], person=person))
+            counted = counted.filter(nw.col(PERSONS if person else ROWS) < FEW)
+            counted = counted if values is None else nw.from_native(engine.collect(counted.to_native()))
+        elif values is not None and not has_many_values(original, name):
             counted = nw.from_native(count_values(original, name))
         else:
             counted = nw.from_native(engine.histogram(original.rows.frame, [name]))
@@ -41,7 +45,7 @@ def rare_values(original: Table, released: Table, name: str, *, untouched: bool,
         before = _with_texts(counted.filter(~nw.col(name).is_null()), name).select(name)
         if values is not None and not len(kept := _with_texts(nw.from_native(values), name).join(before, on=[name])):
             return kept
-    if person is not None and released.family is original.family:
+    if person is not None and paired:
         same = untouched and len(original) == len(released) and _are_all_cells(original, name, values)
         after, by = _count_persons(original, original if same else released, name, person), PERSONS
     else:
