@@ -113,6 +113,24 @@ def test_a_dirty_person_changes_no_byte_of_a_run(no_noise, tmp_path, use, more, 
     assert one == other
 
 
+@pytest.mark.parametrize("other", ["1.25", "1,25", "x", '"a;b"'])
+def test_a_record_decides_on_no_decimal_mark_or_separator(no_noise, tmp_path, other):
+    """Also in a column that is not released: numbers with a point there made all of those that are released have one."""
+    policy = {
+        "schema": {"quasi": ["sex", "w"], "bounds": {"w": [0, 10]}},
+        "step": [{"use": "dp-synthesis", "epsilon": 1.0, "columns": ["sex", "w"], "values": {"sex": ["F", "M"]}}],
+        "run": {"seed": 1 << 70},
+    }
+    data = []
+    for more in ("", f"x;0;{other}\n"):
+        (tmp_path / "in.csv").write_text("sex;w;other\n" + "F;1,5;2,5\nM;2,5;3,5\n" * 200 + more)
+        files = {"input": {"path": str(tmp_path / "in.csv")}, "output": {"path": str(tmp_path / f"out{len(data)}.csv")}}
+        celosia.run(celosia.Policy.of({**policy, **files}))
+        data.append((tmp_path / f"out{len(data)}.csv").read_text().splitlines())
+    assert data[0][0] == data[1][0] == "sex,w"
+    assert all(re.fullmatch(r"[FM],\d+(\.\d+)?", line) for lines in data for line in lines[1:])
+
+
 @pytest.mark.parametrize(("use", "more"), [case for case in CASES if case[0] != "randomised-response"])
 @pytest.mark.parametrize("library", ["polars", "pandas"])
 def test_a_dirty_person_changes_nothing_of_a_frame(no_noise, use, more, library):

@@ -60,7 +60,7 @@ from celosia.release.output.columns import (
     select_output,
     with_further_tables,
 )
-from celosia.release.output.write import sibling_path, writer_options
+from celosia.release.output.write import output_facts, sibling_path, writer_options
 from celosia.release.plan import Plan, check_columns
 from celosia.release.policy.feasibility import formal_options
 from celosia.release.policy.policy import Output, Policy, Step
@@ -438,9 +438,7 @@ def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]
 
 
 def _write_data(frame: Frame, draft: Path, target: Path, release: Release, policy: Policy) -> None:
-    facts = release.table.facts
-    if facts is not None:  # title and sheet name are free text about the original: use the title of the policy
-        facts = replace(facts, title=policy.about.title or None, sheet=None)
+    facts = output_facts(release.table.facts, [step.method for step in policy.steps], policy.about.title or None)
     options = writer_options(target, policy.output.options)
     write(frame, draft, facts, type=type_of(target).name, overwrite=True, **options)
 

@@ -12,6 +12,7 @@ from celosia.data.io import write as write_frame
 from celosia.data.io.atomic import refuse_existing, refuse_originals, replace_files
 from celosia.data.io.filetypes import type_of
 from celosia.data.io.options import option_names
+from celosia.parts import Formal
 from celosia.release.evidence.certificate import journal_of
 from celosia.release.output.columns import OutputTable, further_tables, order_records, select_output
 from celosia.streams import Stream
@@ -73,13 +74,25 @@ def write(
     tables = {"out": released.engine.select(released.rows.frame, released.names)}
     tables |= {name: visible_frame(other) for name, other in further_tables(released).items()}
     paths = {name: path if name == "out" else sibling_path(path, f".{name}") for name in tables}
-    # without its title and sheet: free text about the original
-    facts = None if first.facts is None else replace(first.facts, title=None, sheet=None)
+    facts = output_facts(first.facts, steps)
     if len(tables) == 1:
         write_frame(tables["out"], path, facts, originals=originals, overwrite=overwrite, **writer_options(path))
     else:
         _write_together(tables, paths, facts, originals, overwrite=overwrite)
     return Written(released, output, {name: str(place) for name, place in paths.items()})
+
+
+def output_facts(facts: FileFacts | None, methods: Iterable[Method], title: str | None = None) -> FileFacts | None:
+    """Return how a release is written: like the original, without its title and sheet, free text about the original.
+
+    With a formal guarantee a text file has the separator and the decimal mark of a new file: one record may decide
+    which ones the reader of the original detects.
+    """
+    if facts is None:
+        return None
+    if any(isinstance(method, Formal) for method in methods):
+        facts = replace(facts, separator=None, decimal=None)
+    return replace(facts, title=title, sheet=None)
 
 
 def sibling_path(path: Path, name: str, ending: str | None = None) -> Path:
