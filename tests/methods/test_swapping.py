@@ -275,6 +275,13 @@ def test_randomised_response_by_epsilon_refuses_unknown_categories():
         RandomisedResponse(columns=["x"])
 
 
+@pytest.mark.parametrize("doubled", [["a", " a", "b"], ["1", "2", 1], ["2020-01-31", "2020-01-31 00:00:00", "x"]])
+def test_a_category_is_named_once(doubled):
+    """Two spellings of one value matched each record twice, and the result no longer depended on the record."""
+    with pytest.raises(ParameterError, match="'s' are the same value"):
+        RandomisedResponse(columns=["s"], q=0.5, categories={"s": doubled})
+
+
 def test_random_perturbation_of_the_lecture():
     data = pl.DataFrame(
         {

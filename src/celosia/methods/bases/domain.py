@@ -199,15 +199,15 @@ def domain(
     """
     info = table.schema[name]
     if name in given:
-        return _check_values(who, Domain(name, values=tuple(dict.fromkeys(given[name]))))
+        return check_values(who, Domain(name, values=tuple(dict.fromkeys(given[name]))))
     if info.order:
-        return _check_values(who, Domain(name, values=tuple(info.order)))
+        return check_values(who, Domain(name, values=tuple(info.order)))
     if info.bounds is not None:
         low, high = info.bounds
         if name in whole:
             low, high = np.ceil(low), np.floor(high)
             if high - low < max(bins, MOST_VALUES):
-                return _check_values(who, Domain(name, values=tuple(range(int(low), int(high) + 1))))
+                return check_values(who, Domain(name, values=tuple(range(int(low), int(high) + 1))))
             return Domain(name, edges=tuple(np.linspace(low, high + 1, bins + 1).tolist()), whole=True)
         return Domain(name, edges=tuple(np.linspace(low, high, bins + 1).tolist()))
     raise ParameterError(
@@ -225,7 +225,8 @@ def with_declared_kind(column: Column, dtype: pl.DataType) -> Column:
     return replace(column, kind=Kind.DATE if dtype.is_temporal() else Kind.NOMINAL)
 
 
-def _check_values(who: str, declared: Domain) -> Domain:
+def check_values(who: str, declared: Domain) -> Domain:
+    """Raise for a domain without values, or with one value under two spellings."""
     if not declared.values:
         raise ParameterError(
             f"{who}: no value of {declared.name!r} is declared: its `values` are empty, or no whole number lies within "

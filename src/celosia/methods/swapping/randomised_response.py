@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError
 from celosia.histogram import group
-from celosia.methods.bases.domain import Domain, canonical_texts, with_declared_kind
+from celosia.methods.bases.domain import Domain, canonical_texts, check_values, with_declared_kind
 from celosia.methods.bases.units import Units
 from celosia.parts import Columns, Formal, Method, PersonUnit
 from celosia.table import Outcome
@@ -74,6 +74,7 @@ class RandomisedResponse(Formal, Method):
                     f"randomised-response: the categories of {name!r} are not declared, and which occur is itself "
                     "private: name at least 2 under categories."
                 )
+            self._declared_domain(name)
         return self
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
@@ -137,7 +138,8 @@ class RandomisedResponse(Formal, Method):
         return self.q if self.q is not None else truth((self.epsilon or 0.0) / self.rows_per_person, categories)
 
     def _declared_domain(self, name: str) -> Domain:
-        return Domain(name, values=tuple(dict.fromkeys(self.categories[name])))
+        domain = Domain(name, values=tuple(dict.fromkeys(self.categories[name])))
+        return check_values("randomised-response", domain)
 
 
 def _groups(table: Table, column: str, answers: int) -> Units:
