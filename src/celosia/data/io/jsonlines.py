@@ -24,6 +24,9 @@ def scan(path: str | Path) -> Scan:
         source = file.read_bytes() if glob.has_magic(str(file)) else file.absolute()
         frame = pl.scan_ndjson(source, infer_schema_length=None)
         schema = frame.collect_schema()
+        if mixed := _mixed_columns(frame, schema):
+            frame = pl.scan_ndjson(source, infer_schema_length=None, schema_overrides=dict.fromkeys(mixed, pl.String))
+            schema = frame.collect_schema()
     except pl.exceptions.PolarsError as error:
         # The parser's message quotes the line, which holds cell values.
         raise DataError(f"{file.name} is not JSON lines: one object per line, on every line.") from error
@@ -47,6 +50,21 @@ def scan_array(path: str | Path) -> Scan:
     if not schema:
         raise DataError(f"{file.name} is empty: there is no record.")
     return _build_scan(frame, schema, "json", file)
+
+
+def _mixed_columns(frame: pl.LazyFrame, schema: pl.Schema) -> list[str]:
+    """Return the columns whose type was inferred as a number although some lines hold truth values."""
+    import polars as pl
+
+    def is_mixed(names: list[str]) -> bool:
+        try:
+            frame.select(pl.col(names).count()).collect()
+        except pl.exceptions.ComputeError:
+            return True
+        return False
+
+    numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
+    return [name for name in numeric if is_mixed([name])] if numeric and is_mixed(numeric) else []
 
 
 def _not_empty(path: str | Path) -> Path:
