@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 import tomllib
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.demo.prepare import POLICY
-from celosia.errors import CelosiaError, PolicyError
+from celosia.errors import CelosiaError, InputError, PolicyError
 from celosia.studio import lists, settings, toml_edit
 from celosia.studio.project import PolicyChanged, Project
 
@@ -178,3 +179,59 @@ def test_any_order_of_steps_can_be_had(order):
     assert {k: v for k, v in tomllib.loads(text).items() if k != "step"} == {
         k: v for k, v in tomllib.loads(POLICY).items() if k != "step"
     }
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "sqlite:///../outside.db",
+        "sqlite:///%2e%2e/outside.db",
+        "sqlite:///..%2foutside.db",
+        "sqlite+pysqlite:///%2E./outside.db?mode=ro",
+        "duckdb:///x?/../../outside.db",
+        "file:address.txt",
+    ],
+)
+def test_no_spelling_of_an_address_leads_out_of_the_folder(tmp_path, url):
+    project = Project(tmp_path / "p")
+    (project.folder / "x?").mkdir()
+    (project.folder / "address.txt").write_text(f"sqlite:///{tmp_path}/outside.db")
+    (tmp_path / "outside.db").write_bytes(b"")
+    with pytest.raises(InputError, match="outside the project's folder"):
+        project.change(lambda _: f'[input]\nurl = "{url}"\ntable = "t"\n[schema]\n[output]\npath = "o.csv"\n')
+
+
+def test_a_path_that_looks_like_an_address_is_checked(tmp_path):
+    project = Project(tmp_path / "p")
+    (project.folder / "foo:").mkdir()
+    with pytest.raises(InputError, match="outside the project's folder"):
+        project.change(lambda _: HAND.replace("safe.csv", "foo://../../safe.csv"))
+
+
+@pytest.mark.parametrize("place", ["input", "env", "population"])
+def test_a_policy_names_a_database_server_only_where_the_user_allows_it(tmp_path, place, monkeypatch):
+    monkeypatch.setenv("CLINIC", "postgresql://ana:secret@host/clinic")
+    url = "env:CLINIC" if place == "env" else "postgresql:///clinic?passfile=/root/.pgpass"
+    text = f'[input]\nurl = "{url}"\nquery = "SELECT 1"\n[schema]\n[output]\npath = "o.csv"\n'
+    if place == "population":
+        text = HAND + f'[measure]\nrisks = [{{use = "journalist", population = {{url = "{url}", table = "t"}}}}]\n'
+    with pytest.raises(InputError, match="--servers") as refused:
+        Project(tmp_path / "p").change(lambda _: text)
+    assert "secret" not in str(refused.value)
+    Project(tmp_path / "q", servers=True).change(lambda _: text)
+
+
+@pytest.mark.parametrize("source", ['query = "SELECT * FROM t"', 'table = "t"'])
+def test_the_data_page_shows_a_query_or_a_table(tmp_path, desk, source):
+    project = Project(tmp_path / "p")
+    base = sqlite3.connect(project.folder / "people.db")
+    base.executescript("CREATE TABLE t (age, sex); INSERT INTO t VALUES (30, 'F'), (40, 'M'), (50, 'F')")
+    base.close()
+    project.change(
+        lambda _: (
+            f'[input]\nurl = "sqlite:///people.db"\n{source}\n[schema]\nquasi = ["age"]\n[output]\npath = "o.csv"\n'
+        )
+    )
+    page = desk(project).get("/data")
+    assert page.status_code == 200
+    assert "SELECT * FROM t" in page.text or "<code>t</code>" in page.text

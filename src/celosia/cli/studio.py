@@ -21,6 +21,9 @@ def studio(
     ),
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port on this machine; 0 takes a free one.")] = 8360,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")] = True,
+    servers: Annotated[
+        bool, typer.Option("--servers", help="Let the policy of the folder query database servers, such as PostgreSQL.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Open the studio, the whole job in a browser on this machine only: data, risk, protection, release."""
@@ -49,7 +52,7 @@ def studio(
             print_text("For another browser press Enter: it prints a new link.")
             _print_links(fresh_link, print_text)
 
-    serve(folder, port, announce)
+    serve(folder, port, announce, servers)
 
 
 def _print_links(fresh_link: Callable[[], str], print_text: Callable[[str], None]) -> None:

@@ -58,7 +58,16 @@ from celosia.parts.part import (
     build,
     build_all,
 )
-from celosia.parts.places import Place, from_directory, identity, map_path, paths_in, resolve_paths
+from celosia.parts.places import (
+    Place,
+    database_file,
+    from_directory,
+    identity,
+    map_path,
+    paths_in,
+    references_in,
+    resolve_paths,
+)
 from celosia.parts.registry import find, home, kinds, lazy_package, parts
 from celosia.parts.spec import is_share, marked_fields, private_fields, public_spec, summary, withheld_parameters
 from celosia.parts.threat import (
@@ -138,6 +147,7 @@ __all__ = [
     "evidence_against",
     "explored_values",
     "find",
+    "database_file",
     "from_directory",
     "home",
     "identity",
@@ -153,6 +163,7 @@ __all__ = [
     "overwritten_fields",
     "parts",
     "paths_in",
+    "references_in",
     "population_table",
     "private_fields",
     "protects",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
+from urllib.parse import quote, unquote
 
 from celosia.parts import grammar
 from celosia.parts.part import Credential, Part, Private, has_mark
@@ -15,10 +16,10 @@ Specification: TypeAlias = Any
 """A part, a parameter or several of them as plain data, as a policy writes them."""
 PathChange = Callable[[Path], Path]
 """Function from the path that is written to the path that is used."""
-_FILE = "file:"
-_EMBEDDED = re.compile(
-    r"(?P<kind>(?:sqlite|duckdb)(?:\+\w+)?:///)(?!:memory:)(?P<path>[^?]+)(?P<rest>(?:\?.*)?)", re.DOTALL
-)
+ReferenceChange = Callable[[object], Specification]
+"""The same for a reference to a file or a database."""
+_FILE, _DUCKDB = "file:", "duckdb"
+_EMBEDDED = re.compile(r"(?P<kind>sqlite(?:\+\w+)?:///|duckdb:///)(?!:memory:)(?P<path>.+)", re.DOTALL)
 _VARY, _STEPS = "vary", "steps"
 
 
@@ -35,7 +36,7 @@ def resolve_paths(kind: str, value: object, directory: Path) -> Specification:
     >>> resolve_paths("model", "k-map(k=3, population=people.csv)", Path("data"))["population"]
     'data/people.csv'
     """
-    return _map_paths(kind, value, lambda path: directory / path)
+    return _map_references(kind, value, lambda reference: from_directory(reference, directory))
 
 
 def paths_in(kind: str, value: object) -> list[Path]:
@@ -50,8 +51,22 @@ def paths_in(kind: str, value: object) -> list[Path]:
         paths.append(path)
         return path
 
-    _map_paths(kind, value, collect)
+    for reference in references_in(kind, value):
+        map_path(reference, collect)
     return paths
+
+
+def references_in(kind: str, value: object) -> list[str | Path]:
+    """Return the paths of files and the addresses of databases that a specification names, unresolved."""
+    references: list[str | Path] = []
+
+    def collect(value: object) -> object:
+        named = (value.get("path"), value.get("url")) if isinstance(value, Mapping) else (value,)
+        references.extend(each for each in named if isinstance(each, str | Path))
+        return value
+
+    _map_references(kind, value, collect)
+    return references
 
 
 def identity(part: Part) -> str:
@@ -64,22 +79,24 @@ def identity(part: Part) -> str:
     'k-map(population="people.csv", k=3)'
     """
     spec = part.spec().items()
-    return grammar.show(
-        {name: _map_parameter(type(part), name, value, lambda path: Path(path.name)) for name, value in spec}
-    )
+    return grammar.show({name: _map_parameter(type(part), name, value, _without_folder) for name, value in spec})
 
 
-def _map_paths(kind: str, value: object, change: PathChange) -> Specification:
+def _without_folder(reference: object) -> Specification:
+    return map_path(reference, lambda path: Path(path.name))
+
+
+def _map_references(kind: str, value: object, change: ReferenceChange) -> Specification:
     if isinstance(value, list | tuple):
-        return [_map_paths(kind, entry, change) for entry in value]
+        return [_map_references(kind, entry, change) for entry in value]
     if isinstance(value, str):
         if value.lstrip().startswith("["):
-            return _map_paths(kind, grammar.parse_list(value), change)
+            return _map_references(kind, grammar.parse_list(value), change)
         value = grammar.part(value)
     if not isinstance(value, Mapping):
         return value
     if _STEPS in value:
-        return {**value, _STEPS: _map_paths(kind, value[_STEPS], change)}
+        return {**value, _STEPS: _map_references(kind, value[_STEPS], change)}
     if not isinstance(value.get("use"), str):
         return value
     cls = find(kind, value["use"])
@@ -104,30 +121,50 @@ def map_path(value: object, change: PathChange) -> Specification:
         return {key: map_path(each, change) if key in ("path", "url") else each for key, each in value.items()}
     if not isinstance(value, str | Path):
         return value
-    text = str(value)
-    if text.startswith(_FILE):
-        return f"{_FILE}{change(Path(text.removeprefix(_FILE)).expanduser())}"
-    embedded = _EMBEDDED.fullmatch(text)
-    if embedded:
-        return f"{embedded['kind']}{change(Path(embedded['path']))}{embedded['rest']}"
-    return value if text.startswith("env:") or "://" in text else str(change(Path(text)))
+    if isinstance(value, Path):
+        return str(change(value))
+    if value.startswith(_FILE):
+        return f"{_FILE}{change(Path(value.removeprefix(_FILE)).expanduser())}"
+    own = database_file(value)
+    if own is not None:
+        kind, _, path = value.partition(":///")
+        changed, query = str(change(Path(own))), ""
+        if kind != _DUCKDB:
+            changed, query = re.sub("[%?]", lambda mark: quote(mark[0]), changed), path.partition("?")[2]
+        return f"{kind}:///{changed}{'?' * bool(query)}{query}"
+    return value if value.startswith("env:") or "://" in value else str(change(Path(value)))
 
 
-def _map_parameter(cls: type[Part], name: str, value: object, change: PathChange) -> Specification:
+def database_file(url: str) -> str | None:
+    """Return the path in the URL of a database file as it is opened; None for any other text.
+
+    As in SQLAlchemy, a question mark ends the path of SQLite, and ``%`` escapes a character. The path of DuckDB is the
+    whole rest.
+
+    >>> database_file("sqlite:///%2e%2e/people.db?mode=ro"), database_file("duckdb:///a%20b.db")
+    ('../people.db', 'a%20b.db')
+    """
+    match = _EMBEDDED.fullmatch(url)
+    if match is None:
+        return None
+    return match["path"] if match["kind"] == "duckdb:///" else unquote(match["path"].partition("?")[0]) or None
+
+
+def _map_parameter(cls: type[Part], name: str, value: object, change: ReferenceChange) -> Specification:
     info = cls.model_fields.get(name.replace("-", "_"))
     if info is None:
         if name == _VARY and isinstance(value, Mapping):
             return {key: _map_choices(cls, key, each, change) for key, each in value.items()}
         return value
     if has_mark(info, Place):
-        return map_path(value, change)
+        return change(value)
     if has_mark(info, Credential) and isinstance(value, str) and value.startswith(_FILE):
-        return map_path(value, change)
+        return f"{_FILE}{change(Path(value.removeprefix(_FILE)).expanduser())}"
     kind = _kind(info.annotation)
-    return _map_paths(kind, value, change) if kind else value
+    return _map_references(kind, value, change) if kind else value
 
 
-def _map_choices(cls: type[Part], name: str, values: object, change: PathChange) -> Specification:
+def _map_choices(cls: type[Part], name: str, values: object, change: ReferenceChange) -> Specification:
     return (
         [_map_parameter(cls, name, value, change) for value in values] if isinstance(values, list | tuple) else values
     )

@@ -42,8 +42,10 @@ def create(project: Project, port: int) -> Gate:
     return Gate(app, port=port, look=lambda: _stored_look(project))
 
 
-def serve(folder: str | Path, port: int, announce: Callable[[Callable[[], str], Path], None]) -> None:
-    """Serve a project on the loopback addresses until it is stopped.
+def serve(
+    folder: str | Path, port: int, announce: Callable[[Callable[[], str], Path], None], servers: bool = False
+) -> None:
+    """Serve a project on the loopback addresses until it is stopped; ``servers`` allows its policy database servers.
 
     ``announce`` receives a function that returns a new one-time link, and a file of mode 0600 that leads to such a
     link: a browser is started with the path of that file, because every account of the machine can read the arguments
@@ -51,7 +53,7 @@ def serve(folder: str | Path, port: int, announce: Callable[[Callable[[], str], 
     """
     import uvicorn
 
-    project = Project(folder)
+    project = Project(folder, servers)
     with ExitStack() as stack:
         opened = [stack.enter_context(each) for each in loopback(port)]
         app, page = create(project, opened[0].getsockname()[1]), project.state_folder / ENTRY

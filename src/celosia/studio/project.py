@@ -12,13 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from celosia.data.credentials import is_reference, resolve_reference
 from celosia.data.io.atomic import replace_file
+from celosia.data.io.database import without_password
 from celosia.data.io.filetypes import type_of
 from celosia.data.spill import private_folder
 from celosia.errors import CelosiaError, InputError
+from celosia.parts import from_directory
 from celosia.release.policy.policy import Policy
 from celosia.studio.history import History
-from celosia.studio.paths import named_paths, paths_of
+from celosia.studio.paths import is_server, named_references, path_in, references_of
 
 POLICY = "policy.toml"
 INSIDE = ".studio"
@@ -39,10 +42,13 @@ class PolicyChanged(CelosiaError):
 
 
 class Project:
-    """The folder of a project. Nothing outside it is read or written by name, and all state is in it."""
+    """The folder of a project. Nothing outside it is read or written by name, and all state is in it.
 
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder).resolve()
+    A policy may name the address of a database server with ``servers`` only, since a folder may be a third party's.
+    """
+
+    def __init__(self, folder: str | Path, servers: bool = False) -> None:
+        self.folder, self.servers = Path(folder).resolve(), servers
         self.folder.mkdir(parents=True, exist_ok=True)
         for name in WRITTEN:  # a folder from a third party may hold symbolic links
             self.resolve(name)
@@ -107,8 +113,8 @@ class Project:
         parsed, policy = self._parsed
         if policy is None or parsed != written:
             policy = Policy.parse(written, self.folder, POLICY)
-            for path in named_paths(written):
-                self.resolve(path)
+            for reference in named_references(written):
+                self.check_reference(reference)
             self._parsed = written, policy
         if text is None and written != self._valid:
             self._valid = written
@@ -128,8 +134,8 @@ class Project:
     def draft(self, sections: Mapping[str, Any], text: str) -> Policy:
         """Return a validated policy that is not saved: ``text`` with the sections of an unsaved form."""
         policy = Policy.of(sections, self.folder, POLICY, text)
-        for path in paths_of(sections):
-            self.resolve(path)
+        for reference in references_of(sections):
+            self.check_reference(reference)
         return policy
 
     def change(self, edit: Callable[[str], str], version: str | None = None) -> Policy:
@@ -194,6 +200,29 @@ class Project:
                 "file into the folder."
             )
         return wanted
+
+    def check_reference(self, reference: str | Path, start: Path | None = None) -> None:
+        """Raise if a path, or the address of a database, leads out of the folder; ``start`` is where paths start.
+
+        The address that a variable or a file holds is checked as well.
+        """
+        for path in path_in(reference):
+            self.resolve((start or self.folder) / path)
+        if isinstance(reference, Path):
+            return
+        plain = reference
+        if is_reference(reference):
+            try:
+                plain = resolve_reference(from_directory(reference, start or self.folder))
+            except InputError:
+                return  # it has no address, and reading it says so
+            for path in path_in(plain):
+                self.resolve(path.absolute())
+        if is_server(plain) and not self.servers:
+            raise InputError(
+                f"{without_password(reference)} is a database server, and a folder of a third party could query your "
+                "databases this way. If you trust this folder, start the studio with --servers."
+            )
 
     def keep_upload(self, name: str, content: IO[bytes], check: Callable[[Path], object] | None = None) -> Path:
         """Store an uploaded file under its hash and return its path; ``check`` raises if the content is invalid."""

@@ -185,3 +185,16 @@ def test_columns_are_described_in_postgresql(postgresql):
     assert found == {"desk.described": ["Card", "age"], "DESK.SEEN": ["Card"]}
     with pytest.raises(DataError, match="cannot be reached"):
         database.table_columns("postgresql://nobody:x@127.0.0.1:1/none", ["a"])
+
+
+def test_an_address_is_opened_as_it_is_checked(tmp_path):
+    from celosia.parts import database_file
+
+    file = tmp_path / "a?b%20c.db"
+    sqlite3.connect(file).executescript("CREATE TABLE t (a); INSERT INTO t VALUES (1)").close()
+    address = f"sqlite:///{file}".replace("%", "%25").replace("?", "%3F")
+    assert database_file(address) == str(file)
+    assert len(cio.scan(address, table="t").frame.collect()) == 1
+    assert len(cio.scan(address + "?x=1", table="t").frame.collect()) == 1  # without a warning
+    with pytest.raises(DataError, match="not a database URL that is known"):
+        cio.scan("duckdb://x/../people.duckdb", table="t")

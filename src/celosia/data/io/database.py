@@ -16,6 +16,7 @@ from celosia.data.io.facts import FileFacts, Scan
 from celosia.data.io.statement import check_reads, quote_name
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError, MissingExtra, OutputError, ParameterError, suggestion
+from celosia.parts.places import database_file
 
 if TYPE_CHECKING:
     import sqlite3
@@ -103,7 +104,8 @@ def create_engine(url: str, *, read_only: bool = False) -> sqlalchemy.Engine:
         raise DataError(unusable) from None
     locked: dict[str, Any] = {}  # options of ``sa.create_engine``
     if backend == "sqlite":
-        path = _existing_file(parsed.database or "")
+        path = _existing_file(database_file(url) or "")
+        parsed = parsed.set(database=str(path), query={})
         locked = {"creator": lambda: _locked_sqlite(path)}
     elif backend in ("postgresql", "postgres"):
         if parsed.drivername == backend:  # no driver is named
@@ -264,7 +266,9 @@ def _scan_duckdb(url: str, query: str | None, table: str | None) -> Scan:
     duckdb = _duckdb()
     from celosia.data.io.statement import KEEP_JOIN_ORDER
 
-    path = url.removeprefix("duckdb:///") or ":memory:"
+    path = ":memory:" if url.removeprefix("duckdb:").lstrip("/") in ("", ":memory:") else database_file(url)
+    if path is None:
+        raise DataError(f"{without_password(url)}: not a database URL that is known, such as duckdb:///people.duckdb.")
     if query is not None:
         check_reads(query, "duckdb")
     try:
@@ -278,7 +282,7 @@ def _scan_duckdb(url: str, query: str | None, table: str | None) -> Scan:
         if path == ":memory:":
             connection = duckdb.connect(path, config=settings)
         else:
-            connection = duckdb.connect(str(_existing_file(path)), read_only=True, config=settings)
+            connection = duckdb.connect(str(_existing_file(path).absolute()), read_only=True, config=settings)
         if query is None:
             relation = connection.table(str(table))
         elif [statement.type for statement in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
@@ -301,7 +305,7 @@ def _write_duckdb(frame: pl.LazyFrame, url: str, table: str) -> None:
     rows = frame.collect(engine="streaming").to_arrow()
     name = quote_name(table)
     try:
-        with duckdb.connect(str(_existing_file(url.removeprefix("duckdb:///")))) as connection:
+        with duckdb.connect(str(_existing_file(database_file(url) or "").absolute())) as connection:
             connection.register("celosia_rows", rows)
             connection.execute(f"CREATE TABLE {name} AS SELECT * FROM celosia_rows")  # noqa: S608  (name is quoted)
     except duckdb.Error as error:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from celosia.data.credentials import resolve_reference
 from celosia.gateway.commands import ledger_of
 from celosia.gateway.gateway import Gateway
 from celosia.gateway.metadata import DatasetFacts
 from celosia.studio.pages.query.declaration import FILE
-from celosia.studio.paths import path_in
 
 if TYPE_CHECKING:
     from celosia.studio.project import Project
@@ -39,8 +36,10 @@ class Desk:
         """Return the gateway of the current declaration."""
         with self._lock:
             facts = DatasetFacts.load(self.path)
-            for place in _places(facts):
-                self._project.resolve(place)
+            if facts.database.rstrip(":/") != DUCKDB:
+                self._project.check_reference(facts.database, Path.cwd())
+            for name, table in facts.tables.items():
+                self._project.resolve(table.source or f"{name}.csv")
             files = [self.path, *(Path(each.source) for each in facts.tables.values() if each.source)]
             state = tuple(file.stat().st_mtime for file in files if file.is_file())
             if self._open is not None and self._open[0] == state:
@@ -51,16 +50,3 @@ class Desk:
             opened = Gateway.load(self.path, ledger_of(self.path, None))
             self._open = (state, opened)
             return opened
-
-
-def _places(facts: DatasetFacts) -> Iterator[str | Path]:
-    """Yield every file of a declaration: its database (references resolved) and its tables."""
-    yield from path_in(facts.database)
-    database = resolve_reference(facts.database)
-    own = database.removeprefix(DUCKDB).removeprefix(":///")
-    if not database.startswith(DUCKDB):
-        yield from path_in(database)
-    elif own:
-        yield own
-    else:
-        yield from (table.source or f"{name}.csv" for name, table in facts.tables.items())

@@ -31,6 +31,7 @@ def from_query(project: Project, url: str, query: str) -> None:
     if not url.strip() or not query.strip():
         raise InputError("a database needs its address and a query.")
     _refuse_existing(project)
+    project.check_reference(url.strip())
     read = from_directory(url.strip(), project.folder)
     _write_policy(project, first_look(read, {"query": query.strip()}), url.strip(), "release.csv")
 
