@@ -96,8 +96,11 @@ def test_anybody_can_verify_the_file(students, catalogue, store, tmp_path):
         "guard",
         "inferences",
         "left_out",
+        "made_by",
+        "order",
         "owners",
         "parameters",
+        "withheld",
     }
 
 
