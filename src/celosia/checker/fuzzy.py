@@ -98,9 +98,13 @@ def _record_distances(table: Plain, sets: Sets, column: str, how: str) -> list[f
             for value, (of_pairs, of_persons) in inside[cell].items():
                 pairs[value] = pairs.get(value, Fraction(0)) + Fraction(degrees.get(i, 0.0)) * of_pairs
                 persons[value] = persons.get(value, Fraction(0)) + Fraction(degrees.get(i, 0.0)) * of_persons
-        largest = max(abs(persons.get(value, 0) - prevalence.get(value, 0)) for value in {*persons, *prevalence})
+        known = {*persons, *prevalence} - {None}
+        nothing = Fraction(0)
+        apart = [abs(persons.get(value, nothing) - prevalence.get(value, nothing)) for value in known]
         several = sum(persons.values()) > 1 + HAIR or sum(prevalence.values()) > 1
-        result.append(max(float(distance(table, column, pairs, q, how)), float(largest) if several else 0.0))
+        result.append(
+            max(float(distance(table, column, pairs, q, how)), float(max(apart, default=nothing)) if several else 0.0)
+        )
     return result
 
 

@@ -203,12 +203,13 @@ def t_closeness(
 
 
 def _distance(table: Plain, numbers: Sequence[int], column: str, how: str) -> Fraction:
-    """Distance of pairs of a person and a value; where persons have several values, at least that of each value."""
+    """Distance of pairs of a person and a value; where persons have several, at least that of each known value."""
     moved = closeness.distance(table, column, table.shares(numbers, column), table.baseline(column), how)
     p, q = table.person_shares(numbers, column), table.prevalence(column)
     if sum(p.values()) == 1 and sum(q.values()) == 1:
         return moved
-    return max(moved, *(abs(p.get(value, Fraction(0)) - q.get(value, Fraction(0))) for value in {*p, *q}))
+    known = {*p, *q} - {None}
+    return max(moved, *(abs(p.get(value, Fraction(0)) - q.get(value, Fraction(0))) for value in known), Fraction(0))
 
 
 def beta_likeness(table: Plain, beta: float, column: str | None = None, enhanced: bool = False) -> Verdict:

@@ -30,8 +30,8 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
     where :math:`P_i` is the distribution of the column in cell i and ``Q`` that in the input table. Distances as in
     t-closeness: ``equal``, ``ordered``, ``hierarchical``, ``value``. Cells count by σ-counts; ``counting="count"`` uses
     whole counts, as published. Where persons have several values the distance is at least the largest difference of
-    the shares of persons who have a value, as in t-closeness. ``aggregate="min"`` reports the smallest distance over
-    the individuals, as the source does: it describes the best protected individual and bounds nothing. Reference:
+    the shares of persons who have a known value, as in t-closeness. ``aggregate="min"`` reports the smallest distance
+    over the individuals, as the source does: it describes the best protected individual and bounds nothing. Reference:
     Quirós (2013), master's thesis, University of Oviedo.
 
     >>> import polars as pl, celosia
@@ -150,7 +150,8 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         whole = merge_persons(mu, persons)[0]
         totals = whole.sum(axis=0) if self.counting == "sigma" else count(whole).astype(float)
         prior = sensitive.share() if sensitive.prevalence is None else sensitive.prevalence
-        return np.maximum(pairs, person_distances(individuals, shares(counts, totals), prior))
+        known = np.arange(sensitive.width) != sensitive.missing_code
+        return np.maximum(pairs, person_distances(individuals, shares(counts, totals), prior, known))
 
     def _distance_map(self, gaps: NDArray[np.float64], sensitive: Sensitive) -> NDArray[np.float64]:
         """Return the map of each cell's difference to the input table; see :mod:`celosia.kernels.fuzzy.closeness`."""

@@ -33,8 +33,8 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
     ``aggregate="min"`` reports the smallest distance instead, for comparison with publications that do. ``Q``
     counts records that are suppressed later. With a person column the distributions are those of the pairs of a
     person and a value. Where persons have several values the distance is at least the largest difference between the
-    share of the persons of a class who have a value and that of the persons of the input table, however near values
-    are to each other (not for a function of the user).
+    share of the persons of a class who have a known value and that of the persons of the input table, however near
+    values are to each other (not for a function of the user).
 
     It bounds what is learnt over the overall distribution, at a high
     price in detail. References: Li, Li & Venkatasubramanian (2007).
@@ -128,16 +128,18 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
 
 
 def _largest_difference(counts: ValueCounts) -> NDArray[np.float64]:
-    """Return the largest difference of the shares of persons who have a value in each class and in the input."""
-    owner, order = counts.owner, np.argsort(-counts.prior, kind="stable")
+    """Return the largest difference of the shares of persons with a known value in each class and in the input."""
+    known = np.arange(len(counts.prior)) != counts.missing_code
+    owner, prior = counts.owner, np.where(known, counts.prior, 0.0)
+    order = np.argsort(-prior, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     # of the values that a class lacks the most frequent: the first rank that its ascending ranks leave out
     ranks = rank[counts.value][np.lexsort((rank[counts.value], owner))]
     leading = ranks == np.arange(len(ranks)) - counts.start[owner]
-    absent = np.append(counts.prior[order], 0.0)[np.bincount(owner[leading], minlength=len(counts.start) - 1)]
-    np.maximum.at(absent, owner, np.abs(counts.share - counts.prior[counts.value]))
-    return np.asarray(absent, dtype=np.float64)
+    largest = np.append(prior[order], 0.0)[np.bincount(owner[leading], minlength=len(counts.start) - 1)]
+    np.maximum.at(largest, owner, np.where(known[counts.value], np.abs(counts.share - prior[counts.value]), 0.0))
+    return np.asarray(largest, dtype=np.float64)
 
 
 def _gaps(counts: ValueCounts) -> NDArray[np.float64]:

@@ -44,20 +44,21 @@ def tree_map(gaps: Floats, levels: NDArray[np.int64]) -> Floats:
     return np.concatenate(flows, axis=-1) / (2 * max(height, 1)) if flows else np.zeros((*gaps.shape[:-1], 0))
 
 
-def person_distances(mu: Floats, inside: Floats, whole: Floats) -> Floats:
+def person_distances(mu: Floats, inside: Floats, whole: Floats, known: NDArray[np.bool_]) -> Floats:
     """Return for each individual the largest difference of the share of persons with a value; 0 if none has several.
 
-    ``inside`` holds the share of the persons of each cell (row) who have each value, ``whole`` that of the table.
+    ``inside`` holds the share of the persons of each cell (row) who have each value, ``whole`` that of the table;
+    only values in the mask ``known`` are compared.
 
     >>> inside, mu = np.array([[1.0, 0.75], [1.0, 0.0]]), np.eye(2)
-    >>> person_distances(mu, inside, np.array([0.5, 0.5])).tolist()
+    >>> person_distances(mu, inside, np.array([0.5, 0.5]), np.array([True, True])).tolist()
     [0.5, 0.0]
     """
     block = max(1, 4_000_000 // max(inside.shape[1], 1))
     result, several = np.zeros(len(mu)), whole.sum() > 1 + TOLERANCE
     for start in range(0, len(mu), block):
         mixture = mu[start : start + block] @ inside
-        largest = np.abs(mixture - whole).max(axis=1, initial=0.0)
+        largest = np.abs(mixture - whole)[:, known].max(axis=1, initial=0.0)
         result[start : start + block] = np.where(several | (mixture.sum(axis=1) > 1 + TOLERANCE), largest, 0.0)
     return result
 
