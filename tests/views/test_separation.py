@@ -61,9 +61,39 @@ def test_extremes(how):
     assert nobody.evidence["groups"] == 0
     with pytest.raises(RequirementError, match=r"one value has 1 of the 1 records\. l = 1 can be reached"):
         grouped(patients([30], ["flu"]), how)
-    with pytest.raises(RequirementError, match="one value has 2 of the 3 records"):  # a missing value is a value
-        grouped(patients([30, 31, 32], [None, None, "flu"]), how)
-    assert grouped(patients([30, 31], ["flu", None]), how).label.tolist() == [0, 0]
+    with pytest.raises(RequirementError, match="one value has 1 of the 1 records that have a value"):
+        grouped(patients([30, 31], ["flu", None]), how)  # a missing value is no further value
+    with pytest.raises(RequirementError, match=r"3 of the 5 records have no value\. l = 1 can be reached"):
+        grouped(patients([30] * 5, ["flu", "cold", None, None, None]), how)
+
+
+@pytest.mark.parametrize("how", ["near", "buckets"])
+@pytest.mark.parametrize("l", [2, 3])
+def test_a_missing_value_protects_nobody(how, l):
+    with pytest.raises(RequirementError, match="one value has 30 of the 30 records that have a value"):
+        grouped(patients(list(range(60)), ["HIV", None] * 30), how, l)
+    rng = np.random.default_rng(l)
+    ages, ill = rng.integers(20, 80, 60).tolist(), rng.permutation([*("abcdef" * 8), *([None] * 12)]).tolist()
+    label = grouped(patients(ages, ill), how, l).label
+    for group in np.unique(label):
+        held = [value for value, own in zip(ill, label, strict=True) if own == group]
+        known = [value for value in held if value is not None]
+        assert max(known.count(value) for value in known) * l <= len(known)
+        assert held.count(None) * l <= len(held)
+
+
+def test_too_many_missing_values_for_buckets_are_refused_with_the_way_out():
+    table = patients(list(range(9)), [*"abcdef", None, None, None])
+    with pytest.raises(RequirementError, match="groups = 'near'"):
+        grouped(table, "buckets", 3)
+    assert set(grouped(table, "near", 3).label.tolist()) == {0}
+
+
+@pytest.mark.parametrize("method", ["anatomise", "permute"])
+def test_spellings_of_a_value_raise_a_warning(method):
+    table = patients(list(range(20)), ["hiv", "HIV"] * 10)
+    with pytest.warns(UserWarning, match="2 of 2 values differ from another one only by case"):
+        celosia.protect(table, f"{method}(l=2)", seed=1)
 
 
 @pytest.mark.parametrize("how", ["near", "buckets"])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
 import warnings
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -17,11 +15,9 @@ from celosia.release.evidence.findings import Assessment, Finding, measure_model
 from celosia.release.plan import check_columns
 from celosia.release.policy.feasibility import refuse_beyond
 from celosia.table import Table, read_protected
-from celosia.table.columns import column_types, count_values, has_many_values
+from celosia.views.spellings import warn_spellings
 
 P = TypeVar("P", bound=Part)
-MISSING_CODES = frozenset({"", "na", "n/a", "n.a.", "nan", "null", "nil", "missing", "-", "?", "."})
-"""Usual codes for a missing value, in lower case; without "none", which is a value in some columns."""
 PartsLike: TypeAlias = Sequence[P | str | Mapping[str, Any]] | P | str | Mapping[str, Any]
 """Parts in every accepted notation: a single one, or several."""
 
@@ -64,7 +60,9 @@ def assess(
     # models that count sensitive values first, because the class sizes follow from their histogram
     order = sorted(range(len(built_models)), key=lambda i: not built_models[i].counted_columns())
     measured = {i: measure_model(built_models[i], table) for i in order}
-    warn_spellings(table, built_models)  # after the models: it uses their counts
+    counted = [name for model in built_models for name in model.counted_columns()]
+    # after the models: it uses their counts
+    warn_spellings(table, [name for each in dict.fromkeys(counted) for name in table.schema.need_sensitive(each)])
     return Assessment(
         table,
         tuple(measured[i] for i in range(len(built_models))),
@@ -92,25 +90,6 @@ def warn_undeclared(table: Table, models: Sequence[Model]) -> None:
             "leave them out of the publication.",
             stacklevel=4,
         )
-
-
-def warn_spellings(table: Table, models: Sequence[Model]) -> None:
-    """Warn if a counted sensitive column has several spellings of a value, or usual codes for a missing one."""
-    counted = [name for model in models for name in model.counted_columns()]
-    for column in dict.fromkeys(name for each in counted for name in table.schema.need_sensitive(each)):
-        if has_many_values(table, column) or str(column_types(table)[column]) != "String":
-            continue
-        texts = count_values(table, column)[column].drop_nulls().to_list()
-        plain = Counter(" ".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in texts)
-        variants = sum(count for count in plain.values() if count > 1)
-        codes = sum(count for text, count in plain.items() if text in MISSING_CODES)
-        if variants or codes:
-            warnings.warn(
-                f"column {column!r}: {variants} of {len(texts)} values differ from another one only by case, spaces or "
-                f"Unicode form, and {codes} look like a code for a missing value. Requirements count each as a value "
-                "of its own. Unify them before protecting (clean: strip, same, missing).",
-                stacklevel=4,
-            )
 
 
 def warn_repeated(table: Table) -> None:

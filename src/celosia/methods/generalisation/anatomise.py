@@ -25,8 +25,9 @@ class Anatomise(Method):
 
     .. math:: c_g(s) \le |g| / l \quad\text{for every group } g \text{ and value } s
 
-    so no person can be linked to a value with more than 1/l confidence. ``groups="near"`` forms groups of
-    similar records (the cuts of Mondrian, as long as no value exceeds its share); ``"buckets"`` groups of l
+    so no person can be linked to a value with more than 1/l confidence. A missing value protects nobody: a value has
+    at most 1/l of the known values of its group, and missing ones at most 1/l of the group. ``groups="near"`` forms
+    groups of similar records (the cuts of Mondrian, as long as no value exceeds its share); ``"buckets"`` groups of l
     different values from anywhere in the table (Xiao & Tao). The result has the column
     ``group`` in place of the sensitive ones; the second table (in ``outcome.others``) has ``group``, the
     value and ``count``, one table per sensitive column.
@@ -47,7 +48,7 @@ class Anatomise(Method):
     ([(30, 1), (30, 1), (38, 2), (38, 2)], [(1, 'HIV', 1), (1, 'flu', 1), (2, 'HIV', 1), (2, 'flu', 1)])
     """
 
-    l: int = Field(default=2, ge=2, description="no value may have more than 1/l of a group")
+    l: int = Field(default=2, ge=2, description="no value may have more than 1/l of the known values of a group")
     columns: Annotated[Columns | None, OnlyRead()] = Field(
         default=None, description="sensitive columns to set apart; all declared ones"
     )

@@ -27,8 +27,8 @@ class Permute(Method):
 
     .. math:: \tilde s_i = s_{\pi_g(i)}, \qquad \pi_g \text{ a random permutation of group } g
 
-    With ``l`` groups are formed as by anatomise: no value has more than 1/l of its group. Without it the
-    groups are the equivalence classes of the table as it is, for use after a generalisation. Each group keeps
+    With ``l`` groups are formed as by anatomise: no value has more than 1/l of the known values of its group. Without
+    it the groups are the equivalence classes of the table as it is, for use after a generalisation. Each group keeps
     its multiset of values, so counts by group are exact and counts across groups have the expectation
     :math:`\sum_g n_g(p)\, c_g(s) / |g|` of an anatomy. Several columns are shuffled with one permutation,
     which keeps their joint distribution; ``together = false`` shuffles each on its own.

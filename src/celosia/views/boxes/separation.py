@@ -10,6 +10,7 @@ import numpy as np
 
 from celosia.errors import ParameterError, RequirementError
 from celosia.table.columns import declared_persons, sensitive_codes
+from celosia.views.spellings import warn_spellings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +35,9 @@ def separate(
 ) -> Separation:
     """Group the records of a table so that each value of each named column has at most 1/l of its group.
 
+    A missing value protects nobody: a value has at most 1/l of the known values of a group, and missing ones at most
+    1/l of the group. A warning names columns with several spellings of a value, which would count as several values.
+
     With a declared person column no group has two records of a person: the records are dealt out to as many parts as
     a person has records at most, and each part is grouped separately.
     """
@@ -52,9 +56,10 @@ def separate(
                 f"{who}: {absent} suppressed records have no value of {name!r} that could be separated from them. "
                 "Drop suppressed records in the earlier step (drop = true)."
             )
+    warn_spellings(table, names)
     parts = _parts(declared_persons(table), columns, n)
     for records in parts:
-        _check(who, l, columns, records, len(parts))
+        _check(who, l, columns, records, len(parts), how)
     label = _labels(table, l, columns, parts, how, stream) if n else np.zeros(0, np.int64)
     error = {
         name: reconstruction_error(label, column.codes.astype(np.int64)) / max(n, 1) for name, column in columns.items()
@@ -84,20 +89,30 @@ def _parts(person: NDArray[np.int32] | None, columns: dict[str, Sensitive], n: i
     return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=most))[:-1])
 
 
-def _check(who: str, l: int, columns: dict[str, Sensitive], records: NDArray[np.int64], parts: int) -> None:
-    """Refuse a part in which a value is too frequent for any grouping."""
+def _check(who: str, l: int, columns: dict[str, Sensitive], records: NDArray[np.int64], parts: int, how: str) -> None:
+    """Refuse a part in which a value, or a missing one, is too frequent for any grouping."""
     n = len(records)
     for name, column in columns.items():
-        most = int(np.bincount(column.codes[records], minlength=1).max())
-        if most * l <= n:
-            continue
-        reason = f"{who}: at most 1/{l} of a group may share a value of {name!r}, but one value has {most} of the "
-        if parts == 1:
-            raise RequirementError(f"{reason}{n} records. l = {n // most} can be reached.")
-        raise RequirementError(
-            f"{reason}{n} records that can be grouped together. One person has {parts} records, which must go to "
-            f"{parts} different groups. Lower l, or keep fewer records per person."
-        )
+        counts = np.bincount(column.codes[records], minlength=column.width)
+        missing = int(counts[column.missing_code]) if column.missing_code >= 0 else 0
+        known, most = n - missing, int(counts[: len(counts) if column.missing_code < 0 else -1].max(initial=0))
+        reached = min((whole // few for few, whole in ((most, known), (missing, n)) if few), default=l)
+        if reached < l:
+            often = f"one value has {most} of the {known} records" + (" that have a value" if missing else "")
+            reason = often if most * l > known else f"{missing} of the {n} records have no value"
+            reason = f"{who}: at most 1/{l} of a group may share a value of {name!r}, but {reason}"
+            if parts == 1:
+                raise RequirementError(f"{reason}. l = {reached} can be reached.")
+            raise RequirementError(
+                f"{reason}, among those that can be grouped together. One person has {parts} records, which must go "
+                f"to {parts} different groups. Lower l, or keep fewer records per person."
+            )
+        # buckets: missing values are spread evenly over groups of l known ones
+        if how == "buckets" and -(-missing // max(1, known // l)) * (l - 1) > l:
+            raise RequirementError(
+                f"{who}: {missing} of {n} records have no value of {name!r}, too many to add to groups of {l} "
+                "different values. Use groups = 'near', or remove records without a value."
+            )
 
 
 def _labels(
@@ -130,8 +145,10 @@ def _near(table: Table, l: int, columns: dict[str, Sensitive]) -> Grouping:
             counts = counted.counts(part[records], group)
             kept = np.ones(len(counts), np.bool_)
             for values in counts.values.values():
-                largest = np.maximum.reduceat(values.count, values.start[:-1])
-                kept &= largest * l <= counts.size
+                missing = values.value == values.missing_code
+                absent = np.bincount(values.owner[missing], values.count[missing], len(counts))
+                largest = np.maximum.reduceat(np.where(missing, 0, values.count), values.start[:-1])
+                kept &= (largest * l <= counts.size - absent) & (absent * l <= counts.size)
             return kept
 
         return partition([replace(side, codes=side.codes[part]) for side in sides], l, judge=rare_enough).label
@@ -147,6 +164,12 @@ def _buckets(table: Table, l: int, columns: dict[str, Sensitive], stream: Stream
     drawn = stream.child("order").uniform(table.ids())
 
     def group_part(part: NDArray[np.int64]) -> NDArray[np.int64]:
-        return bucketise(column.codes[part], np.argsort(drawn[part], kind="stable"), column.width, l)
+        known = column.codes[part] != column.missing_code
+        label = np.empty(len(part), np.int64)
+        shuffled = np.argsort(drawn[part][known], kind="stable")
+        label[known] = bucketise(column.codes[part][known], shuffled, column.width, l)
+        empty = np.flatnonzero(~known)[np.argsort(drawn[part][~known], kind="stable")]
+        label[empty] = np.arange(len(empty)) % max(1, int(label[known].max(initial=-1)) + 1)
+        return label
 
     return group_part
