@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from celosia.methods.bases.domain import Domain
+from celosia.methods.bases.domain import Domain, canonical_numbers
 
 DRAWS = 20_000
 
@@ -23,6 +23,12 @@ def test_numbers_of_an_interval_are_equally_likely(cell, low, high):
     assert x.std() == pytest.approx(width / np.sqrt(12), abs=0.01 * width)
     assert not 0.7 < x.std() / (0.7 * width / np.sqrt(12)) < 1.3
     assert np.histogram(x, 10, (low, high))[0] == pytest.approx(DRAWS / 10, rel=0.12)  # 5 deviations of a bin
+
+
+@pytest.mark.parametrize("more", ["", "x", "2.5"])
+def test_a_number_of_eighteen_digits_is_one_whatever_the_column_was_read_as(more):
+    cells = ["9999999999999999", "-123456789012345678", "7"]
+    assert canonical_numbers(pl.Series([*cells, more]))[:3].equals(canonical_numbers(pl.Series(map(int, cells))))
 
 
 def test_whole_numbers_of_an_interval_are_equally_likely():
