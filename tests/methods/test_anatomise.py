@@ -212,3 +212,9 @@ def test_refusals():
     )
     with pytest.raises(ParameterError, match="works with one sensitive column"):
         celosia.protect(two, Anatomise(l=2, groups="buckets"))
+
+
+def test_a_measure_of_the_values_that_were_set_apart_is_refused_with_the_reason():
+    safe = celosia.protect(patients(), Anatomise(l=2))
+    with pytest.raises(SchemaError, match=r"the table has no sensitive column.*anatomise"):
+        celosia.risk.Homogeneity().value(safe)

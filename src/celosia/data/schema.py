@@ -240,7 +240,11 @@ class Schema(Shown):
         if column is not None:
             return (self[column].name,)
         if not self.sensitive:
-            raise SchemaError("no sensitive column is declared: name one under `sensitive` or give `column`.")
+            raise SchemaError(
+                "the table has no sensitive column: name one under `sensitive` or give `column`. If a step took it out "
+                "(anatomise, drop), its values are not in the classes: leave out what counts them, such as l-diversity "
+                "and homogeneity."
+            )
         return self.sensitive
 
     def hierarchy(self, name: str) -> Hierarchy | None:
