@@ -30,6 +30,7 @@ from celosia.release.policy.policy import Policy, Step
 from celosia.release.run import finish
 from celosia.streams import Stream
 from celosia.table import Table
+from celosia.table.derive import with_record_ids
 
 METHODS = parts("method")
 SHOWN = [(name, sort) for name in METHODS for sort in SORTS]
@@ -132,7 +133,7 @@ def test_a_method_brings_all_rows_into_memory_exactly_when_it_says_so(name, tmp_
             if (name, sort) not in REFUSALS:
                 people(sort, rows=1200).write_parquet(tmp_path / "people.parquet")
                 roles = {**ROLES, "weight": None, "person": "i" if sort == "persons" else None}
-                table = celosia.read(tmp_path / "people.parquet", celosia.Schema.of(**roles)).identified()
+                table = with_record_ids(celosia.read(tmp_path / "people.parquet", celosia.Schema.of(**roles)))
                 engine = Watched()
                 method.apply(replace(table, rows=replace(table.rows, engine=engine), _cache={}), Stream(1))
                 brought[method.needs_memory(table.schema)] += engine.collected
@@ -149,7 +150,7 @@ def test_new_records_get_the_same_cells_or_a_reason(name):
     """The records of the release stand for new ones: whoever has a place gets the cells that were released."""
     refused = f"{name}: new records cannot have what it did to those of the release, because "
     for method, given in example_tables(name, "rows"):
-        table = given.identified()
+        table = with_record_ids(given)
         outcome = method.apply(table, Stream(1))
         recorded = json.loads(json.dumps(plain(outcome.private)))
         try:
@@ -200,7 +201,7 @@ def test_exact_numbers_are_withheld_exactly_for_a_formal_guarantee(name):
     step = Step(name, method)
     losses = (build("loss", "altered-records"),)
     made = finish(
-        table.identified(),
+        with_record_ids(table),
         done,
         Policy(
             input={"path": "people.csv"}, schema=table.schema, step=(step,), measure={"risks": (), "losses": losses}

@@ -18,6 +18,8 @@ from celosia.parts import Formal, build, find, parts
 from celosia.release.evidence.plain_data import plain
 from celosia.release.policy.feasibility import support
 from celosia.streams import Stream
+from celosia.table.derive import with_record_ids
+from celosia.table.edit import map_values
 
 ROWS = 1200
 SCHEMA = celosia.Schema.of()
@@ -75,9 +77,9 @@ def path(tmp_path_factory):
 
 def tables(path, engine):
     """The people in a file, and with their quasi-identifiers coarser."""
-    read = celosia.read(path, celosia.Schema.of(**{**ROLES, "weight": None}), engine=engine.name).identified()
+    read = with_record_ids(celosia.read(path, celosia.Schema.of(**{**ROLES, "weight": None}), engine=engine.name))
     table = replace(read, rows=replace(read.rows, engine=engine), _cache={})
-    return table, table.map("q", list("abcd"), ["ab", "ab", "cd", "cd"])
+    return table, map_values(table, "q", list("abcd"), ["ab", "ab", "cd", "cd"])
 
 
 MEASURES = [(kind, name) for kind in ("model", "risk", "loss") for name in parts(kind) if name not in UNTRIED]

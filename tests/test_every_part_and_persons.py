@@ -28,6 +28,7 @@ from celosia.checker.rows import Plain
 from celosia.errors import CelosiaError
 from celosia.parts import CountsRows, Formal, build, parts
 from celosia.streams import Stream
+from celosia.table.derive import with_record_ids
 
 SEEDS = range(4)
 Pair = tuple[Any, Any]
@@ -57,7 +58,7 @@ def of_method(name: str) -> Iterator[Pair]:
             pair = []
             for person in ("i", None):
                 roles = {**methods.ROLES, "person": person, "identifiers": ["name", *([] if person else ["i"])]}
-                table = celosia.read(frame, celosia.Schema.of(**roles)).identified()
+                table = with_record_ids(celosia.read(frame, celosia.Schema.of(**roles)))
                 found = tried(lambda table=table, method=method: method.apply(table, Stream(1)).table.polars())
                 found = found.drop("i", strict=False) if isinstance(found, pl.DataFrame) else found
                 bounded = issubclass(cls, Formal) and isinstance(found, pl.DataFrame)

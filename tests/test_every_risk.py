@@ -21,6 +21,7 @@ import celosia
 from celosia.checker.rows import STAR, Plain
 from celosia.errors import NotApplicable
 from celosia.parts import build, parts
+from celosia.table.suppression import suppress_records
 
 if TYPE_CHECKING:
     from celosia.table import Table
@@ -61,7 +62,7 @@ class Case:
         table = self.situation.read(engine)
         if self.suppressed == "none":
             return table
-        table = table.suppress(np.array(self.hidden(len(table))))
+        table = suppress_records(table, np.array(self.hidden(len(table))))
         if self.suppressed == "marked":
             return table
         return celosia.read(table.polars(), schema_of(self.table), engine=engine)

@@ -70,7 +70,7 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         plan = Plan.resolve(table, self._build_methods(), seed=self.seed)
         self.methods_ = [step.method for step in plan.steps]
         done = plan.run()
-        secrets = done.secrets[len(table.secrets) :]
+        secrets = done.private_history[len(table.private_history) :]
         self.recorded_ = [plain({k: v for k, v in secret.items() if k not in OBJECTS}) for secret in secrets]
         self.history_ = list(done.history)
         self.names_out_ = list(done.names)
@@ -123,7 +123,7 @@ class Protector(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         wanted = _get_output_config("transform", self)["dense"]
         if is_frame(X):
             frame = table.frame
-            if wanted == "polars" or (wanted == "pandas" and table.origin != "pandas"):
+            if wanted == "polars" or (wanted == "pandas" and table.origin.library != "pandas"):
                 return table.polars() if wanted == "polars" else table.polars().to_pandas()
             return frame
         if wanted in {"pandas", "polars"}:

@@ -12,6 +12,7 @@ import pytest
 import celosia
 from celosia.classes.rows import star_rows
 from celosia.errors import SchemaError
+from celosia.table.edit import map_values
 
 TYPES = {"a": pl.String, "b": pl.Int64, "c": pl.String, "who": pl.Int64}
 TREE = [["flu", "lung", "any"], ["cold", "lung", "any"], ["HIV", "blood", "any"]]
@@ -95,10 +96,10 @@ def test_a_hierarchy_of_sensitive_values_is_followed_upwards():
         {frozenset({"HIV"}), frozenset({"cold", "flu"})},
         {frozenset({"HIV", "cold", "flu"})},
     ]
-    lifted = table.map("s", ["HIV", "flu", "cold"], ["blood", "lung", "lung"]).classes.baseline("s")
+    lifted = map_values(table, "s", ["HIV", "flu", "cold"], ["blood", "lung", "lung"]).classes.baseline("s")
     assert dict(zip(lifted.values, lifted.share.tolist(), strict=True)) == {"blood": 0.25, "lung": 0.75}
     assert groups(lifted) == [{frozenset({"blood"}), frozenset({"lung"})}, {frozenset({"blood", "lung"})}]
-    other = table.map("s", ["HIV", "flu", "cold"], ["1", "2", "2"]).classes.baseline("s")
+    other = map_values(table, "s", ["HIV", "flu", "cold"], ["1", "2", "2"]).classes.baseline("s")
     assert other.ancestors is None, "words that the hierarchy does not have"
 
 

@@ -12,6 +12,9 @@ import pytest
 import celosia
 from celosia import Schema, methods, models
 from celosia.cli.main import run as command
+from celosia.table.derive import new_records
+from celosia.table.edit import map_values
+from celosia.table.suppression import suppress_records
 
 ZEROS = pl.DataFrame({"x": [0.0, -0.0, 1.0, 1.0], "y": pl.Series([-0.0, 2.5, None, math.nan], dtype=pl.Float32)})
 
@@ -36,7 +39,7 @@ def test_a_class_stays_one_when_its_values_become_text(engine):
     """With a record suppressed the column becomes text, and the two zeros were told apart."""
     table = celosia.read(ZEROS, Schema.of(quasi=["x"]), engine=engine)
     assert models.KAnonymity(k=2).value(table) == 2
-    starred = table.suppress(np.array([False, False, True, True]))
+    starred = suppress_records(table, np.array([False, False, True, True]))
     assert starred.polars()["x"].to_list() == ["0", "0", "*", "*"]
     assert models.KAnonymity(k=2).value(starred) == 2
 
@@ -58,8 +61,8 @@ def test_columns_that_are_put_into_a_table_have_no_signed_zero(engine):
     table = celosia.read(ZEROS, engine=engine)
     for changed in (
         table.replace({"x": np.array([-0.0, 1.0, 2.0, 3.0])}),
-        table.map("x", [0.0, 1.0], [-0.0, 5.0]),
-        table.fresh(ZEROS),
+        map_values(table, "x", [0.0, 1.0], [-0.0, 5.0]),
+        new_records(table, ZEROS),
     ):
         assert signs(changed.column("x")) == signs(changed.polars()["x"]) == 0
 

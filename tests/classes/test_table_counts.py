@@ -14,6 +14,9 @@ from celosia.data.engines import engine_named
 from celosia.data.engines.duckdb import DuckDB
 from celosia.data.engines.engine import RECORD, SUPPRESSED
 from celosia.data.schema import Schema
+from celosia.table.derive import with_record_ids
+from celosia.table.edit import map_values
+from celosia.table.suppression import suppress_classes
 
 SEEDS = range(900, 912)
 
@@ -27,16 +30,16 @@ def read(seed, place, engine):
         pl.when(pl.col("n") % 13 == 5).then(None).otherwise("i").alias("i"),
     )
     frame.write_parquet(place / f"{seed}.parquet")
-    return celosia.read(place / f"{seed}.parquet", schema_of(table), engine=engine).identified()
+    return with_record_ids(celosia.read(place / f"{seed}.parquet", schema_of(table), engine=engine))
 
 
 def protected(table, seed):
     """Coarser quasi-identifiers, and the classes of fewer than three persons suppressed; some lose their rows."""
-    table = table.map("q", ["a", "b", "c", "d", None], ["ab", "ab", "cd", "cd", None])
+    table = map_values(table, "q", ["a", "b", "c", "d", None], ["ab", "ab", "cd", "cd", None])
     if seed % 3 == 0:
         return table
     keys, counts = table.classes.histogram.cells, table.class_counts(in_order=True)
-    return table.suppress_classes(keys.filter(pl.Series(counts.size < 3)), drop=seed % 3 == 2)
+    return suppress_classes(table, keys.filter(pl.Series(counts.size < 3)), drop=seed % 3 == 2)
 
 
 def persons(table, names, *, everyone):
@@ -77,7 +80,7 @@ def test_persons_follow_through_a_further_column_that_a_step_changed(tmp_path, m
     monkeypatch.setattr(DuckDB, "is_resident", lambda *_: False)
     original = read(900, tmp_path, "duckdb")
     original.counts.histogram([*original.schema.quasi, "s"])
-    mapped = original.map("s", ["flu", "cold", "hiv", "tbc", None], ["mild", "mild", "grave", "grave", None])
+    mapped = map_values(original, "s", ["flu", "cold", "hiv", "tbc", None], ["mild", "mild", "grave", "grave", None])
     with monkeypatch.context() as patch:
         patch.setattr(TableCounts, "_by_engine", None)
         found = mapped.counts.histogram(["s"])

@@ -16,6 +16,7 @@ from celosia.errors import ParameterError, RequirementError
 from celosia.parts import build
 from celosia.streams import Stream
 from celosia.table.columns import declared_persons
+from celosia.table.derive import with_record_ids
 from celosia_reproduce.consent.worked import LEAVES as PLACES
 
 TREE = ("province", "canton", "district")
@@ -23,7 +24,7 @@ TREE = ("province", "canton", "district")
 
 def table_of(rows, extra_columns=None, **roles):
     frame = pl.DataFrame(rows, schema=list(TREE), orient="row").with_columns(**(extra_columns or {}))
-    return celosia.read(frame, celosia.Schema.of(quasi=list(TREE), **roles)).identified()
+    return with_record_ids(celosia.read(frame, celosia.Schema.of(quasi=list(TREE), **roles)))
 
 
 def figure_5_1():
@@ -127,7 +128,7 @@ def test_classes_are_counted_over_all_quasi_identifiers():
     frame = pl.DataFrame(rows, schema=list(TREE), orient="row").with_columns(sex=pl.Series(["f", "f", "m", "m"] * 10))
     extra = np.array([5] + [0] * 39)
     for quasi, smallest in ((TREE, 20), ((*TREE, "sex"), 10)):
-        table = celosia.read(frame, celosia.Schema.of(quasi=list(quasi))).identified()
+        table = with_record_ids(celosia.read(frame, celosia.Schema.of(quasi=list(quasi))))
         made = honour(table, extra, Design(k=10, rule="class", tree=TREE), Stream(1))
         assert made.evidence["smallest class"] == smallest
         assert made.holds == (smallest >= 15)
@@ -294,7 +295,7 @@ def test_a_model_holds_for_every_class_with_a_block(rule, model):
 def test_without_a_tree_mondrian_takes_the_targets():
     rng = np.random.default_rng(2)
     frame = pl.DataFrame({"age": rng.integers(18, 80, 600), "height": rng.integers(150, 200, 600)})
-    table = celosia.read(frame, celosia.Schema.of(quasi=["age", "height"])).identified()
+    table = with_record_ids(celosia.read(frame, celosia.Schema.of(quasi=["age", "height"])))
     extra = np.where(rng.random(600) < 0.2, 7, 0)
     for rule in ("class", "exchange", "control", "standard"):
         made = honour(table, extra, Design(k=5, rule=rule), Stream(1))
@@ -372,7 +373,7 @@ def test_bad_designs_are_refused():
 def test_a_single_column_with_a_hierarchy():
     hierarchy = {"north": ["a", "b"], "south": ["c", "d"]}
     frame = pl.DataFrame({"place": ["a"] * 5 + ["b"] * 5 + ["c"] * 5 + ["d"] * 2})
-    table = celosia.read(frame, celosia.Schema.of(quasi=["place"], hierarchies={"place": hierarchy})).identified()
+    table = with_record_ids(celosia.read(frame, celosia.Schema.of(quasi=["place"], hierarchies={"place": hierarchy})))
     extra = np.zeros(17, np.int64)
     extra[0] = 2
     alone = honour(table, extra, Design(k=4, rule="coarser", tree=("place",)), Stream(1))
@@ -391,7 +392,7 @@ def test_joined_groups_of_a_hierarchy():
     hierarchy = {"x": {"north": ["a1", "a2"], "south": ["b1", "b2"], "west": ["c"]}, "y": {"far": ["d"]}}
     places = ["a1"] * 2 + ["a2"] * 2 + ["b1"] * 2 + ["b2"] * 3 + ["c"] * 9 + ["d"] * 6
     schema = celosia.Schema.of(quasi=["place"], hierarchies={"place": hierarchy})
-    table = celosia.read(pl.DataFrame({"place": places}), schema).identified()
+    table = with_record_ids(celosia.read(pl.DataFrame({"place": places}), schema))
     extra = np.array([2, 2, 2] + [0] * 21)
     made = honour(table, extra, Design(k=4, rule="coarser", tree=("place",)), Stream(1))
     joined = "{north, south}"
@@ -406,7 +407,7 @@ def test_joined_groups_of_a_hierarchy():
 def test_missing_places_are_a_place_of_their_own(rule):
     hierarchy = {"north": ["a", "b"], "south": ["c", "d"]}
     frame = pl.DataFrame({"place": ["a"] * 5 + ["b"] * 5 + ["c"] * 5 + [None] * 6})
-    table = celosia.read(frame, celosia.Schema.of(quasi=["place"], hierarchies={"place": hierarchy})).identified()
+    table = with_record_ids(celosia.read(frame, celosia.Schema.of(quasi=["place"], hierarchies={"place": hierarchy})))
     extra = np.zeros(21, np.int64)
     extra[[0, 20]] = 1
     made = honour(table, extra, Design(k=4, rule=rule, tree=("place",)), Stream(1))

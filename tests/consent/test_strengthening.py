@@ -14,6 +14,7 @@ from celosia.consent.protection.protection import Design, honour
 from celosia.errors import RequirementError
 from celosia.parts import build, describe
 from celosia.streams import Stream
+from celosia.table.derive import with_record_ids
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,6 @@ def test_a_model_that_larger_places_do_not_meet_is_refused(rule):
     frame = frame.with_columns(ill=pl.Series(["a"] * 6 + [*"abc"] * 11 + ["a"]))
     schema = celosia.Schema.of(quasi=["province", "district", "sex"], sensitive=["ill"])
     design = Design(k=3, rule=rule, tree=("province", "district"), strengthen=("l-diversity(l=2, column=ill)",))
-    table, extra = celosia.read(frame, schema).identified(), np.array([1] * 10 + [0] * 30)
+    table, extra = with_record_ids(celosia.read(frame, schema)), np.array([1] * 10 + [0] * 30)
     with pytest.raises(RequirementError, match="not met by larger classes of province, district"):
         honour(table, extra, design, Stream(1))

@@ -18,10 +18,11 @@ from celosia.methods.bases.trees import Feature, synthesise
 from celosia.methods.bases.units import distinct_counts, units_of
 from celosia.models.bases.fuzzy_model import alike
 from celosia.parts import Formal, build, parts
+from celosia.table.derive import with_record_ids
 
 
 def owned(columns, **roles):
-    return celosia.read(pl.DataFrame(columns), celosia.Schema.of(person="i", **roles)).identified()
+    return with_record_ids(celosia.read(pl.DataFrame(columns), celosia.Schema.of(person="i", **roles)))
 
 
 # -- randomised response ---------------------------------------------------------------------------------------------------
@@ -124,10 +125,10 @@ def test_rows_of_one_person_are_no_company():
     columns = {"i": [1, 1, 1, 2, 3, 4, 5, 6], "area": [*"NNNNN", *"SSS"], "job": [*"zzzxx", *"xxx"]}
     method = methods.RecordSwap(geography=["area"], risk=["job"], k=2)
     counted = celosia.protect(owned(columns), method, seed=1)
-    assert counted.secrets[-1]["at_risk"] == {"area": 1}
+    assert counted.private_history[-1]["at_risk"] == {"area": 1}
     assert counted.polars().filter(pl.col("i") == 1)["area"].unique().to_list() == ["S"], "she moves with all her rows"
     rows = celosia.protect(celosia.read(pl.DataFrame(columns)), method, seed=1)
-    assert rows.secrets[-1]["at_risk"] == {"area": 0}
+    assert rows.private_history[-1]["at_risk"] == {"area": 0}
 
 
 def test_a_person_in_two_areas_cannot_be_moved():

@@ -7,6 +7,7 @@ import pytest
 
 import celosia
 from celosia import Schema, loss, methods, models, protect, read, risk
+from celosia.table.derive import with_record_ids
 
 
 def test_records_that_were_dropped_are_altered():
@@ -31,9 +32,9 @@ def test_the_prosecutor_looks_for_the_smallest_class():
 
 def test_a_comparison_is_of_the_protected_with_the_original():
     """Losses that are not the same both ways: one of two records dropped, and categories that were merged."""
-    table = read(
-        pl.DataFrame({"q": ["a", "b", "b", "b"], "x": [0.0, 1.0, 2.0, 5.0]}), Schema.of(quasi=["q"])
-    ).identified()
+    table = with_record_ids(
+        read(pl.DataFrame({"q": ["a", "b", "b", "b"], "x": [0.0, 1.0, 2.0, 5.0]}), Schema.of(quasi=["q"]))
+    )
     fewer = protect(table, methods.Subset(where="q = 'b'"))
     (found,) = celosia.compare(table, fewer, ["altered-records"]).losses
     assert found.value == 0.25  # one of four is gone; the other way round none of three would be

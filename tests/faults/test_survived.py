@@ -21,6 +21,8 @@ from celosia.errors import SchemaError
 from celosia.loss import AlteredRecords, CertaintyPenalty, DomainLoss
 from celosia.parts import build
 from celosia.risk import Prosecutor
+from celosia.table.derive import with_record_ids
+from celosia.table.materialise import materialise
 from celosia.table.pairing import paired_counts
 
 AGES = {"age": [20, 30, 40, 50], "n": [0, 1, 2, 3]}
@@ -40,7 +42,7 @@ def test_rows_that_were_dropped_count_as_altered_where_only_counts_are_in_memory
     pl.DataFrame(rows).write_parquet(tmp_path / "people.parquet")
     monkeypatch.setattr(type(engine_named("polars")), "is_resident", lambda *_: False)
     roles = celosia.Schema.of(quasi=["age", "sex"], hierarchies={"age": "intervals(width=10)"})
-    people = celosia.read(tmp_path / "people.parquet", roles).identified().computed()
+    people = materialise(with_record_ids(celosia.read(tmp_path / "people.parquet", roles)))
     fewer = celosia.protect(people, "generalise(require=['k-anonymity(k=2)'], suppress=0.2, drop=true)", seed=1)
     assert len(fewer) == 5
     assert paired_counts(people, fewer, ["age", "sex"]) is not None

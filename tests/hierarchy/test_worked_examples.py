@@ -12,6 +12,7 @@ from celosia.hierarchy.prefixes import Prefixes
 from celosia.methods.generalisation.recode import Recode
 from celosia.models.k_anonymity import KAnonymity
 from celosia.table.columns import hierarchy_levels
+from celosia.table.edit import map_values
 
 LECTURE = pl.DataFrame(
     {
@@ -47,7 +48,7 @@ def test_twelve_patients_of_the_lecture():
     raw = celosia.read(pl.DataFrame(PATIENTS), schema)
     assert KAnonymity(k=4).value(raw) == 1
     zips = hierarchy_levels(raw, "zip")
-    mixed = raw.map("zip", zips.values, zips.cut(["130**", "1485*"]))
+    mixed = map_values(raw, "zip", zips.values, zips.cut(["130**", "1485*"]))
     safe = celosia.protect(mixed, Recode(column="age", level=1), seed=1)
     assert safe.polars()["zip"].to_list() == ["130**"] * 4 + ["1485*"] * 4 + ["130**"] * 4
     assert safe.polars()["age"].to_list() == ["<30"] * 4 + [">40"] * 4 + ["30-40"] * 4

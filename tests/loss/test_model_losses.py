@@ -15,6 +15,7 @@ from celosia.loss.use.model_disagreement import ModelDisagreement, _gaps
 from celosia.loss.use.model_structure import ClusterDisagreement, CoefficientOverlap, TreeDifference
 from celosia.loss.use.propensity import Propensity
 from celosia.loss.use.score import Score
+from celosia.table.derive import new_records, with_record_ids
 
 SETOSA, VERSICOLOR, VIRGINICA = "setosa", "versicolor", "virginica"
 M = [SETOSA, SETOSA, VERSICOLOR, VIRGINICA, VIRGINICA, SETOSA, VIRGINICA, VERSICOLOR]
@@ -78,7 +79,7 @@ def test_gaps_and_numbers():
     with pytest.raises(NotApplicable, match="accuracy is not for"):
         ModelDisagreement(target="y", measure="accuracy").value(a, a)
     table = iris()
-    swapped = table.identified().replace({"species": table.column("species").sample(150, shuffle=True, seed=1)})
+    swapped = with_record_ids(table).replace({"species": table.column("species").sample(150, shuffle=True, seed=1)})
     for measure in ("accuracy", "precision", "recall", "f1"):
         assert ModelDisagreement(target="species", measure=measure).value(table, swapped) > 0.2
     with pytest.raises(NotApplicable, match="r2 is not for"):
@@ -104,7 +105,7 @@ def test_held_out_records_are_not_trained_on():
     """A learner that remembers every record is right on what it has seen: it must not be asked about that."""
     rng = np.random.default_rng(2)
     a = celosia.read(pl.DataFrame({"x": rng.normal(size=400), "y": rng.choice(["u", "v"], 400)}))
-    fresh = a.fresh(a.polars())
+    fresh = new_records(a, a.polars())
     found = ModelDisagreement(target="y", learner="neighbours").parts(a, fresh)
     assert found["disagreement"] > 0.05, "other records were trained on"
     assert ModelDisagreement(target="y", learner="neighbours").value(a, a) == 0
@@ -118,7 +119,7 @@ def test_the_forest_is_one_of_fifty_trees_with_leaves_of_two(numbers):
     x = rng.normal(size=(120, 2))
     y = x.sum(axis=1) + rng.normal(size=120) if numbers else np.where(x[:, 0] + rng.normal(size=120) > 0, "u", "v")
     a = celosia.read(pl.DataFrame({"x": x[:, 0], "z": x[:, 1], "y": y}))
-    b = a.identified().replace({"y": a.column("y").sample(120, shuffle=True, seed=1)})
+    b = with_record_ids(a).replace({"y": a.column("y").sample(120, shuffle=True, seed=1)})
     data = hold_out(a, b, "y", (), 0.3, 7)
     kind = RandomForestRegressor if numbers else RandomForestClassifier
     trained = ((data.x, data.y), (data.x2, data.y2))

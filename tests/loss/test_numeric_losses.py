@@ -16,6 +16,7 @@ from celosia.loss.numbers.mean_error import AbsoluteError, RelativeError, Square
 from celosia.loss.numbers.probabilistic_loss import ProbabilisticLoss
 from celosia.loss.numbers.scaled_error import ScaledError
 from celosia.loss.numbers.sum_of_squares import SumOfSquares
+from celosia.table.derive import new_records
 
 ERRORS = {"MSE": SquaredError, "MAE": AbsoluteError, "MRE": RelativeError}
 PLACES = {"Id": "data", "Cov": "covariance", "Corr": "correlation"}
@@ -312,7 +313,7 @@ def test_a_column_that_is_no_number_any_more_is_named():
 
 def test_new_records_can_be_judged_where_pairs_are_not_needed():
     a = table({"x": [1.0, 2.0, 3.0], "y": [3.0, 1.0, 2.0]})
-    fresh = a.fresh(pl.DataFrame({"x": [2.0, 1.0, 3.0], "y": [1.0, 3.0, 2.0]}))
+    fresh = new_records(a, pl.DataFrame({"x": [2.0, 1.0, 3.0], "y": [1.0, 3.0, 2.0]}))
     assert SquaredError(on="covariance").value(a, fresh) == pytest.approx(0, abs=1e-15)
     assert ProbabilisticLoss().value(a, fresh) == 0
     with pytest.raises(NotApplicable, match="cannot be paired"):

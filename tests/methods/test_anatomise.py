@@ -25,7 +25,7 @@ def patients(engine="polars"):
 
 
 def second(protected, name="sensitive"):
-    return protected.secrets[-1]["tables"][name].polars()
+    return protected.private_history[-1]["tables"][name].polars()
 
 
 def test_the_lecture(engine):

@@ -11,6 +11,7 @@ from celosia import methods
 from celosia.errors import DataError, ParameterError, UnknownName
 from celosia.methods import Sample, Subset, SuppressCells
 from celosia.parts import build, public_spec
+from celosia.table.derive import with_record_ids
 
 
 def people(engine="polars", **schema):
@@ -82,7 +83,7 @@ def test_conditions_are_not_published():
 
 
 def test_subset_by_condition_keeps_ids_and_hands_on_the_population(engine):
-    table = people(engine, quasi=["job"]).identified()
+    table = with_record_ids(people(engine, quasi=["job"]))
     outcome = Subset(where="age > 35").apply(table, celosia.streams.Stream(1))
     assert outcome.table.ids().tolist() == [1, 2, 3]
     assert len(outcome.aside["population"]) == 5

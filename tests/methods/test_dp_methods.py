@@ -13,6 +13,7 @@ from celosia.methods.bases.nonnegative import nearest_nonnegative, whole_with_to
 from celosia.methods.private import sampling_bounds
 from celosia.methods.private.dp_marginals import agree
 from celosia.streams import Stream
+from celosia.table.derive import with_record_ids
 
 COUNTS = {  # lecture, education by sex: Female, Male
     "10th": (295, 638), "11th": (432, 743), "12th": (144, 289), "1st-4th": (46, 122), "5th-6th": (84, 249),
@@ -147,7 +148,7 @@ def test_marginals_agree(adult):
         epsilon=1.0,
         values={**VALUES, "age": list(range(17, 91))},
     )
-    outcome = method.apply(adult.identified(), celosia.streams.Stream(1))
+    outcome = method.apply(with_record_ids(adult), celosia.streams.Stream(1))
     tables = [outcome.table, *outcome.others.values()]
     assert [len(t) for t in tables] == [32, 148, 2]
     totals = {t.polars()["count"].sum() for t in tables}

@@ -45,7 +45,7 @@ def test_nothing_public_gives_the_sets_away():
     assert "sets" not in public_spec(method)
     evidence = {k: v for k, v in done.history[-1].items() if k != "parameters"}
     assert "36" not in json.dumps(evidence)
-    assert done.secrets[-1]["partitions"][0]["found"]["sets"] == SETS["age"]
+    assert done.private_history[-1]["partitions"][0]["found"]["sets"] == SETS["age"]
 
 
 def test_degrees_are_quasi_identifiers_and_sum_to_one():
@@ -87,7 +87,7 @@ def test_every_coding_orders_its_labels_and_can_be_applied_again(coding):
     order = {"low": 0, "medium": 1, "high": 2, "very high": 3}
     ranked = [order[label] for label in np.array(labels)[np.argsort(x)]]
     assert ranked == sorted(ranked)
-    found = done.secrets[-1]["partitions"][0]
+    found = done.private_history[-1]["partitions"][0]
     again = known_degrees(found["found"], x[:, None]).argmax(axis=1)
     assert [found["labels"][c][0] for c in again] == labels
 
@@ -186,7 +186,7 @@ def test_a_release_keeps_the_sets_private(tmp_path):
 def learned(table, method, seed=1):
     """The protected table, and its record as JSON gives it back."""
     done = celosia.protect(table, method, seed=seed)
-    return done, json.loads(json.dumps(plain(done.secrets[-1]), allow_nan=False))
+    return done, json.loads(json.dumps(plain(done.private_history[-1]), allow_nan=False))
 
 
 CODINGS = [(coding, joint) for coding in ("c-means", "gustafson-kessel", "k-means") for joint in (True, False)]

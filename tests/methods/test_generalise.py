@@ -22,7 +22,8 @@ from celosia.models.k_anonymity import KAnonymity
 from celosia.search.lattice.diagram import lattice_svg
 from celosia.search.lattice.evaluator import NodeEvaluator
 from celosia.search.lattice.explanation import minimal_safe_nodes, suppression_curve
-from celosia.table import Table
+from celosia.table.edit import map_values
+from celosia.table.suppression import suppress_records
 
 HIERARCHIES = {
     "city": [["A", "north", "*"], ["B", "north", "*"], ["C", "south", "*"], ["D", "south", "*"]],
@@ -263,7 +264,7 @@ def test_budget_in_nodes_is_honest_and_repeatable():
 
 def test_suppressed_records_of_an_earlier_step_stay_suppressed():
     start = table(people(city=["A", "A", "B", "B", "C", "C", "D", "D"]))
-    masked = start.suppress(np.array([True, *[False] * 7]))
+    masked = suppress_records(start, np.array([True, *[False] * 7]))
     safe = generalised(masked)
     assert safe.polars()["city"].to_list()[0] == "*"
     assert safe.suppressed() >= 1
@@ -280,14 +281,14 @@ def test_the_input_is_not_changed_and_the_record_can_be_written():
     before = source.polars().clone()
     safe = generalised(source)
     assert source.polars().equals(before)
-    secret = safe.secrets[-1]
+    secret = safe.private_history[-1]
     json.dumps({"labels": secret["transformation"], "lattice": secret["lattice"]})
     assert secret["transformation"]["labels"]["city"]["A"] == "north"
     assert secret["transformation"]["labels"]["sex"] == {"f": "f", "m": "m"}  # a new category has no place
 
 
 def test_lattice_can_be_explained_and_drawn():
-    lattice = generalised(suppress=0.5).secrets[-1]["lattice"]
+    lattice = generalised(suppress=0.5).private_history[-1]["lattice"]
     assert lattice["best"] in [node[0] for node in lattice["nodes"]]
     assert minimal_safe_nodes(lattice)
     curve = suppression_curve(lattice)
@@ -364,11 +365,10 @@ def test_what_the_search_counted_is_gone_when_a_large_table_is_changed(tmp_path,
         gc.collect()
         assert living
         assert all(evaluator() is None for evaluator in living)
-        return mapped(table, *given)
+        return map_values(table, *given)
 
-    mapped = Table.map
     monkeypatch.setattr(NodeEvaluator, "__init__", noted)
-    monkeypatch.setattr(Table, "map", changed)
+    monkeypatch.setattr(sys.modules["celosia.methods.generalisation.generalise"], "map_values", changed)
     table = celosia.read(tmp_path / "people.parquet", schema)
     done = celosia.protect(table, "generalise(require=k-anonymity(k=2), suppress=0.2)", seed=1)
     assert done.suppressed() == 1

@@ -11,6 +11,7 @@ from celosia.errors import CelosiaError, DataError
 from celosia.histogram import Histogram, PersonPairs, encode
 from celosia.parts import build
 from celosia.search.lattice.owners import PERSON, Owners
+from celosia.table.derive import with_record_ids
 
 SEARCHES = (
     (["k-anonymity(k=3)"], None),
@@ -50,7 +51,7 @@ def outcome(table, method):
     facts = done.history[-1]
     told = ("levels", "suppressed", "score", "checked", "optimal", "classes")
     values = [model.value(done) for model in method.require]
-    altered = celosia.loss.AlteredRecords().value(table.identified(), done)
+    altered = celosia.loss.AlteredRecords().value(with_record_ids(table), done)
     return [facts[name] for name in told], values, altered, done.polars().rows()
 
 

@@ -82,11 +82,11 @@ def test_numbers_and_their_text_get_one_pseudonym():
 
 def test_the_way_back_is_private_only(engine):
     made = celosia.protect(people(engine), Pseudonymise(columns=["id"], key=KEY), seed=1)
-    public, private = made.history[-1], made.secrets[-1]
+    public, private = made.history[-1], made.private_history[-1]
     assert "a1" not in str(public)
     assert private["pseudonyms"][made.polars()["id"][0]] == "a1"
     gone = celosia.protect(people(engine), Pseudonymise(columns=["id"], key=KEY, reverse=False), seed=1)
-    assert "a1" not in str(gone.secrets[-1])
+    assert "a1" not in str(gone.private_history[-1])
     assert "key" in private_fields(Pseudonymise)
     assert KEY not in str(public_spec(Pseudonymise(columns=["id"], key=KEY)))
 

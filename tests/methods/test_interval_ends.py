@@ -89,7 +89,7 @@ def test_the_number_of_bins_does_not_sharpen_the_extremes():
     outer = []
     for bins in (2, 4, 60):
         table = celosia.read(PEOPLE, celosia.Schema.of(quasi=["income"]))
-        breaks = celosia.protect(table, Recode(column="income", bins=bins)).secrets[-1]["breaks"]
+        breaks = celosia.protect(table, Recode(column="income", bins=bins)).private_history[-1]["breaks"]
         assert breaks == pytest.approx(np.linspace(breaks[0], breaks[-1], bins + 1).tolist())
         outer.append((breaks[0], breaks[-1]))
     assert len(set(outer)) == 1

@@ -11,6 +11,7 @@ import celosia
 from celosia.errors import CelosiaError
 from celosia.methods.noise.exact import exact_moments, exact_sum
 from celosia.parts import build
+from celosia.table.derive import with_record_ids
 
 STREAMED = (
     "suppress-records(require=k-anonymity(k=4))",
@@ -47,7 +48,7 @@ def schema(**more) -> celosia.Schema:
 def outcome(table, method):
     done = celosia.protect(table, method, seed=3)
     told = {name: value for name, value in done.history[-1].items() if name != "seconds"}
-    return done.polars(), told, [secret.get("matrices") for secret in done.secrets]
+    return done.polars(), told, [secret.get("matrices") for secret in done.private_history]
 
 
 @pytest.mark.on_spark(long=True)
@@ -125,7 +126,7 @@ def test_no_whole_column_is_collected(text, tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules["celosia.data.engines.engine"], "RESIDENT", 1)
     monkeypatch.setattr(Polars, "collect", counting)
     people(600).write_parquet(tmp_path / "people.parquet")
-    table = celosia.read(tmp_path / "people.parquet", schema()).identified()
+    table = with_record_ids(celosia.read(tmp_path / "people.parquet", schema()))
     from celosia.streams import Stream
 
     build("method", text).apply(table, Stream(1))

@@ -108,7 +108,7 @@ def test_quantile_limits_are_private():
     table = celosia.read(pl.DataFrame({"v": [1.0, 2.25, 700.0]}))
     done = celosia.protect(table, TopCode(columns=["v"], quantile=0.5))
     assert "2.25" not in str(done.history[-1])
-    assert done.secrets[-1]["limits"] == {"v": "2.25"}
+    assert done.private_history[-1]["limits"] == {"v": "2.25"}
 
 
 @pytest.mark.parametrize(

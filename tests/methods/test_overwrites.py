@@ -101,7 +101,9 @@ def test_a_method_overwrites_what_it_declares_and_nothing_else(table, name):
     assert not re.search(r"\b(N\d|P\d|H1\d\d\d)", told), "the evidence of a step names somebody"
     declared = set(method.overwrites(table.schema))
     assert declared <= set(table.names)
-    if protected.family is not table.family:  # new rows: a column that was not made anew is copied or counted
+    if (
+        protected.provenance.family is not table.provenance.family
+    ):  # new rows: a column that was not made anew is copied or counted
         assert method.rows == "new"
         kept = set(protected.names) & set(table.names) - declared
         assert kept <= {"town"}, "only the strata of a synthesis are copied"

@@ -174,7 +174,7 @@ def test_bins_of_equal_frequency_are_balanced():
 def test_breaks_made_from_data_are_private():
     done = celosia.protect(table([1.5, 2.5, 9.25]), Recode(column="v", bins=2))
     assert "9.25" not in str(done.history[-1])
-    assert done.secrets[-1]["breaks"] == [1.0, 5.5, 10.0]
+    assert done.private_history[-1]["breaks"] == [1.0, 5.5, 10.0]
 
 
 def test_refusals():
@@ -200,7 +200,7 @@ def test_refusals():
 
 def test_log_bins_have_equal_ratios():
     done = celosia.protect(table([1.0, 7.0, 1000.0]), Recode(column="v", bins=3, spacing="log", ends="exact"))
-    breaks = done.secrets[-1]["breaks"]
+    breaks = done.private_history[-1]["breaks"]
     assert [b / a for a, b in pairwise(breaks)] == pytest.approx([10.0] * 3)
     assert math.isclose(breaks[0], 1.0)
 

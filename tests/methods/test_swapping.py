@@ -133,7 +133,10 @@ def test_pram_within_strata_uses_only_what_occurs_there():
     assert set(rows.filter(pl.col("region") == "S")["water"]) == {"tap", "sea", None}
     assert rows["water"].is_null().equals(data["water"].is_null())
     assert "matrices" not in done.history[-1], "they name the strata"
-    assert [entry["stratum"] for entry in done.secrets[-1]["matrices"]["water"]] == [{"region": "N"}, {"region": "S"}]
+    assert [entry["stratum"] for entry in done.private_history[-1]["matrices"]["water"]] == [
+        {"region": "N"},
+        {"region": "S"},
+    ]
 
 
 def test_pram_with_a_given_matrix_and_households():
@@ -198,7 +201,7 @@ def test_record_swapping_moves_households_at_risk_together():
     table = celosia.read(data, celosia.Schema.of(quasi=["region", "town", "job"], household="home"))
     method = RecordSwap(geography=["region", "town"], risk=["job"], similar=["size"], k=3)
     done = celosia.protect(table, method, seed=1)
-    rows, evidence = done.polars(), done.secrets[-1]
+    rows, evidence = done.polars(), done.private_history[-1]
     assert rows.group_by("home").agg(pl.col("town", "region").n_unique()).select(pl.max("town", "region")).row(0) == (
         1,
         1,

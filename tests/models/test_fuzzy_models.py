@@ -14,6 +14,7 @@ import celosia
 from celosia.errors import DataError, ParameterError, SchemaError
 from celosia.models import FuzzyLDiversity, FuzzyTCloseness, KAnonymity, LDiversity, QAnonymity, TCloseness
 from celosia.parts import describe
+from celosia.table.suppression import suppress_records
 
 AGE_SETS = {"age": {"Young": "(-inf;30;36)", "Adult": "(30;36;54;60)", "Old": "(54;60;inf)"}}
 EX_3_10 = pl.DataFrame(
@@ -170,10 +171,10 @@ def test_missing_values_are_a_cell_of_their_own():
 def test_suppressed_records_belong_to_no_cell():
     table = read(EX_3_10)
     mask = np.array([True, *[False] * 8])
-    protected = table.suppress(mask)
+    protected = suppress_records(table, mask)
     assert QAnonymity(q=1, sets=AGE_SETS).classes(protected)["size"].to_list() == [2, 3, 3]
     assert FuzzyLDiversity(l=1, sets=AGE_SETS).records(protected)["posterior ill"].null_count() == 1
-    everyone = table.suppress(np.ones(9, dtype=bool))  # nine records that nothing tells apart
+    everyone = suppress_records(table, np.ones(9, dtype=bool))  # nine records that nothing tells apart
     assert QAnonymity(q=5, sets=AGE_SETS).value(everyone) == 9
     assert FuzzyLDiversity(l=5, sets=AGE_SETS).value(everyone) == table.column("ill").n_unique()
     assert FuzzyTCloseness(t=0, sets=AGE_SETS).value(everyone) == 0

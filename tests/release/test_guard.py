@@ -16,6 +16,7 @@ from celosia.cli.main import run as command
 from celosia.errors import GuardError, PolicyError, SchemaError, UnknownName
 from celosia.release.output.columns import select_output
 from celosia.release.run import run
+from celosia.table.derive import with_record_ids
 
 N = 120
 POLICY = """
@@ -44,7 +45,7 @@ def seen(
     frame = pl.DataFrame({"age": [30 + 10 * (i % 3) for i in range(len(values))], "seen": values})
     roles: dict[str, Any] = {"quasi": ["age"], role: [*(["age"] if role == "quasi" else []), "seen"]}
     table = celosia.read(frame, Schema.of(**roles, kinds={"seen": kind} if kind else {}), engine=engine)
-    return select_output(table, table.identified(), (), **more).sightings
+    return select_output(table, with_record_ids(table), (), **more).sightings
 
 
 def stopped(values: Any, **more: Any) -> str:
@@ -127,7 +128,7 @@ def test_rarity_is_counted_in_persons():
             }
         )
         table = celosia.read(frame, Schema.of(person="who", quasi=["age"], sensitive=["ill"]))
-        return select_output(table, table.identified(), ()).sightings
+        return select_output(table, with_record_ids(table), ()).sightings
 
     with pytest.raises(GuardError, match="6 of 120 cells"):
         ill(6)  # two persons
@@ -158,7 +159,7 @@ def test_what_may_be_harmless_is_told_and_leaves():
 def test_a_harmless_column_that_singles_out_with_the_quasi_identifiers_is_told():
     frame = pl.DataFrame({"age": [i // 5 for i in range(N)], "seen": [f"v{i % 5}" for i in range(N)]})
     table = celosia.read(frame, Schema.of(quasi=["age"], insensitive=["seen"]))
-    (sighting,) = select_output(table, table.identified(), ()).sightings
+    (sighting,) = select_output(table, with_record_ids(table), ()).sightings
     assert sighting.what.endswith("together with the quasi-identifiers")
     assert (sighting.cells, sighting.of, sighting.stops) == (N, N, False)  # 24 x 5 combinations of one record
 
@@ -166,7 +167,7 @@ def test_a_harmless_column_that_singles_out_with_the_quasi_identifiers_is_told()
 def test_a_column_is_not_told_for_what_the_quasi_identifiers_single_out_alone():
     frame = pl.DataFrame({"age": list(range(N)), "seen": [f"v{i % 2}" for i in range(N)]})
     table = celosia.read(frame, Schema.of(quasi=["age"], insensitive=["seen"]))
-    assert "seen" not in {sighting.column for sighting in select_output(table, table.identified(), ()).sightings}
+    assert "seen" not in {sighting.column for sighting in select_output(table, with_record_ids(table), ()).sightings}
 
 
 def test_a_number_with_a_check_digit_stops_the_release():
@@ -177,10 +178,10 @@ def test_what_a_step_overwrote_is_not_compared_by_its_kind_of_value():
     frame = pl.DataFrame({"age": [30, 40] * (N // 2), "pay": [1000.25 + 37.13 * i for i in range(N)]})
     table = celosia.read(frame, Schema.of(quasi=["age"], sensitive=["pay"]))
     noisy = celosia.protect(table, "noise(columns=pay, p=0.1)", seed=1)
-    methods = [secret["method"] for secret in noisy.secrets]
+    methods = [secret["method"] for secret in noisy.private_history]
     assert select_output(table, noisy, methods).sightings == ()
     swapped = celosia.protect(table, "rank-swap(columns=pay, window=0.1)", seed=1)
-    (sighting,) = select_output(table, swapped, [secret["method"] for secret in swapped.secrets]).sightings
+    (sighting,) = select_output(table, swapped, [secret["method"] for secret in swapped.private_history]).sightings
     assert not sighting.stops, "moved to other records: told, not refused"
 
 
@@ -190,20 +191,20 @@ def test_a_step_that_overwrites_next_to_nothing_protects_nothing(step):
     table = celosia.read(frame, Schema.of(quasi=["age"], sensitive=["pay"]))
     made = celosia.protect(table, step, seed=1)
     with pytest.raises(GuardError, match="column 'pay'"):
-        select_output(table, made, [secret["method"] for secret in made.secrets])
+        select_output(table, made, [secret["method"] for secret in made.private_history])
 
 
 def test_pseudonyms_leave():
     frame = pl.DataFrame({"id": [f"12345678{'Z'}{i}" for i in range(N)], "age": [30, 40] * (N // 2)})
     table = celosia.read(frame, Schema.of(identifiers=["id"], quasi=["age"]))
     hidden = celosia.protect(table, "pseudonymise(columns=id)", seed=1)
-    assert select_output(table, hidden, [secret["method"] for secret in hidden.secrets]).sightings == ()
+    assert select_output(table, hidden, [secret["method"] for secret in hidden.private_history]).sightings == ()
 
 
 def test_free_text_stays_behind_and_is_no_quasi_identifier():
     frame = pl.DataFrame({"age": [30, 40] * (N // 2), "note": ["a few words that somebody wrote"] * N})
     table = celosia.read(frame, Schema.of(quasi=["age"], insensitive=["note"], kinds={"note": "text"}))
-    leaving = select_output(table, table.identified(), ())
+    leaving = select_output(table, with_record_ids(table), ())
     assert leaving.table.names == ("age",)
     assert leaving.left_out == {"note": "free text"}
     with pytest.raises(SchemaError, match="'note' is of kind text"):
@@ -341,7 +342,7 @@ def test_numbers_that_differ_in_the_last_bits_are_the_original_ones(step, engine
     table = celosia.read(frame, Schema.of(quasi=["age"], sensitive=["pay"]), engine=engine)
     made = celosia.protect(table, step, seed=1)
     with pytest.raises(GuardError, match="column 'pay': 120 of 120 cells"):
-        select_output(table, made, [secret["method"] for secret in made.secrets])
+        select_output(table, made, [secret["method"] for secret in made.private_history])
     altered = celosia.compare(table, made, "altered-records(columns=[pay])").losses[0].value
     assert altered == 0
 
@@ -383,14 +384,14 @@ def test_a_vanishing_parameter_protects_nothing(step, unit):
     table = celosia.read(frame, Schema.of(quasi=["age"], sensitive=["pay"]))
     made = celosia.protect(table, step, seed=1)
     with pytest.raises(GuardError, match=r"column 'pay': \d+ of 120 cells hold values that few"):
-        select_output(table, made, [secret["method"] for secret in made.secrets])
+        select_output(table, made, [secret["method"] for secret in made.private_history])
 
 
 def test_amounts_of_a_wide_range_that_many_share_once_rounded_leave():
     values = [1_000_000 + 1000 * (i // 20) + i for i in range(N - 20)] + [10**12] * 20
     table = celosia.read(pl.DataFrame({"pay": values}), Schema.of(sensitive=["pay"]))
     rounded = celosia.protect(table, "round(columns=pay, base=1000)")
-    assert select_output(table, rounded, [rounded.secrets[-1]["method"]]).sightings == ()
+    assert select_output(table, rounded, [rounded.private_history[-1]["method"]]).sightings == ()
 
 
 @pytest.mark.parametrize("visits", [1, 4])
@@ -404,8 +405,8 @@ def test_a_rounded_value_that_many_share_is_not_rare(visits, engine):
         engine=engine,
     )
     rounded = celosia.protect(table, "round(columns=income, base=100)")
-    method = rounded.secrets[-1]["method"]
+    method = rounded.private_history[-1]["method"]
     assert select_output(table, rounded, [method]).sightings == ()
     alone = celosia.protect(table, "round(columns=income, base=10)")  # two persons share a value
-    (rare,) = select_output(table, alone, [alone.secrets[-1]["method"]]).sightings
+    (rare,) = select_output(table, alone, [alone.private_history[-1]["method"]]).sightings
     assert rare.cells == 199 * visits  # 2,000 is no value of the original

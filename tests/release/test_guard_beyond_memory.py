@@ -10,6 +10,8 @@ from celosia.release.output import column_profile, guard
 from celosia.release.output.guard import inspect
 from celosia.release.output.rarity import count_unchanged
 from celosia.table.columns import has_many_values
+from celosia.table.derive import with_record_ids
+from celosia.table.edit import replace_by_batches
 
 
 def test_cells_that_stayed_as_they_were_are_counted_in_the_engine(tmp_path, monkeypatch):
@@ -17,8 +19,8 @@ def test_cells_that_stayed_as_they_were_are_counted_in_the_engine(tmp_path, monk
     frame = pl.DataFrame({"age": [30, 40] * 50, "income": range(100, 200)})
     frame.write_parquet(tmp_path / "people.parquet")
     schema = celosia.Schema.of(quasi=["age"], insensitive=["income"])
-    original = celosia.read(tmp_path / "people.parquet", schema, engine="duckdb").identified()
-    released = original.batched("income", lambda rows: rows["income"].clip(140))
+    original = with_record_ids(celosia.read(tmp_path / "people.parquet", schema, engine="duckdb"))
+    released = replace_by_batches(original, "income", lambda rows: rows["income"].clip(140))
     sizes, collect = [], DuckDB.collect
 
     def watched(self, frame):
@@ -59,8 +61,8 @@ def test_many_values_are_judged_where_they_are(engine, person, tmp_path, monkeyp
     kind = type(engine_named(engine))
 
     def looked() -> list[list]:
-        original = celosia.read(tmp_path / "people.parquet", schema, engine=engine).identified()
-        noisy = original.batched("measure", lambda rows: rows["measure"] + rows["measure"] % 2)
+        original = with_record_ids(celosia.read(tmp_path / "people.parquet", schema, engine=engine))
+        noisy = replace_by_batches(original, "measure", lambda rows: rows["measure"] + rows["measure"] % 2)
         tables = {original.take(range(7, 120)): (), noisy: ("measure",)}
         return [[*inspect(original, table, changed, {})] for table, changed in tables.items()]
 

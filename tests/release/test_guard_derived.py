@@ -34,7 +34,7 @@ def found(
     table = celosia.read(pl.DataFrame(columns), schema, engine=engine)
     steps = [steps] if isinstance(steps, str) else steps
     protected = celosia.protect(table, *steps, seed=1)
-    return select_output(table, protected, [secret["method"] for secret in protected.secrets]).sightings
+    return select_output(table, protected, [secret["method"] for secret in protected.private_history]).sightings
 
 
 def weights() -> np.ndarray:

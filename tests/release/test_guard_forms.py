@@ -17,6 +17,7 @@ from celosia.cli.main import run as cli
 from celosia.errors import GuardError, OutputError
 from celosia.proposals import suggest
 from celosia.release.output.columns import select_output
+from celosia.table.derive import with_record_ids
 
 P, N = 100, 300
 RNG = np.random.default_rng(2)
@@ -89,9 +90,9 @@ def table_of(values: Any, **more: Any) -> Any:
 
 def stops(values: Any, *steps: Any) -> str:
     table = table_of(values)
-    made = celosia.protect(table, *steps, seed=1) if steps else table.identified()
+    made = celosia.protect(table, *steps, seed=1) if steps else with_record_ids(table)
     with pytest.raises(GuardError) as caught:
-        select_output(table, made, [secret["method"] for secret in made.secrets])
+        select_output(table, made, [secret["method"] for secret in made.private_history])
     return str(caught.value)
 
 
@@ -150,7 +151,7 @@ def test_categories_stop_writing_running_and_applying(tmp_path, capsys):
 )
 def test_categories_and_amounts_do_not_stop_the_release(values):
     table = table_of(values * 3)
-    select_output(table, table.identified(), ())
+    select_output(table, with_record_ids(table), ())
 
 
 def card(body: str) -> int:
@@ -193,7 +194,7 @@ def test_means_of_identifiers_are_not_released(step, role):
         [1000 + 7 * i for i in range(N)], insensitive=[], **{role: ["x"] if role == "identifiers" else "x"}
     )
     made = celosia.protect(table, step, seed=1)
-    methods = [secret["method"] for secret in made.secrets]
+    methods = [secret["method"] for secret in made.private_history]
     with pytest.raises(OutputError, match="a step computes numbers from its numbers"):
         select_output(table, made, methods)
     assert "x" in select_output(table, made, methods, ["x"]).table.names, "kept on purpose"
@@ -209,12 +210,12 @@ def test_the_same_forms_are_identifiers_in_a_suggestion(form):
 
 def test_a_decimal_column_of_amounts_leaves():
     table = table_of([Decimal(i % 50) / 4 for i in range(N)])
-    select_output(table, table.identified(), ())
+    select_output(table, with_record_ids(table), ())
 
 
 def seen_in(cells: list[str]) -> tuple[Any, ...]:
     table = celosia.read(pl.DataFrame({"x": cells}), Schema.of(insensitive=["x"]))
-    return select_output(table, table.identified(), ()).sightings
+    return select_output(table, with_record_ids(table), ()).sightings
 
 
 MIXED = {

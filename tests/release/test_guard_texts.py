@@ -15,6 +15,8 @@ from celosia.data.io.facts import FileFacts
 from celosia.errors import GuardError
 from celosia.release.output.columns import select_output
 from celosia.release.output.guard import inspect
+from celosia.table.derive import with_record_ids
+from celosia.table.edit import replace_by_batches
 
 N = 120
 
@@ -173,9 +175,9 @@ def test_a_column_that_a_quasi_identifier_only_predicts_is_released(tmp_path, ot
 def test_a_copy_of_a_quasi_identifier_is_found_where_the_rows_are(tmp_path, change):
     pl.DataFrame({"age": AGES, "copy": AGES}).write_parquet(tmp_path / "people.parquet")
     schema = Schema.of(quasi=["age"], insensitive=["copy"])
-    original = celosia.read(tmp_path / "people.parquet", schema, engine="duckdb").identified()
-    coarse = original.batched("age", lambda rows: rows["age"] // 20)
-    for released, names in ((coarse, {"age"}), (coarse.batched("copy", change), {"age", "copy"})):
+    original = with_record_ids(celosia.read(tmp_path / "people.parquet", schema, engine="duckdb"))
+    coarse = replace_by_batches(original, "age", lambda rows: rows["age"] // 20)
+    for released, names in ((coarse, {"age"}), (replace_by_batches(coarse, "copy", change), {"age", "copy"})):
         seen = inspect(original, released, names, {})
         assert [each.column for each in seen if "follow from the quasi-identifier 'age'" in each.what] == ["copy"]
 
@@ -341,4 +343,4 @@ def test_a_quasi_identifier_that_hardly_two_people_share_predicts_nothing():
     schema = Schema.of(person="who", quasi=["born"], insensitive=["income"])
     table = celosia.read(visits, schema)
     coarse = celosia.protect(table, "recode(column=born, breaks=[100, 200])")
-    assert select_output(table, coarse, [coarse.secrets[-1]["method"]]).sightings == ()
+    assert select_output(table, coarse, [coarse.private_history[-1]["method"]]).sightings == ()

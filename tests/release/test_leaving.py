@@ -16,6 +16,7 @@ from celosia.parts import Formal, parts
 from celosia.release.output.columns import order_records, select_output
 from celosia.release.run import run
 from celosia.streams import Stream
+from celosia.table.derive import with_record_ids
 
 N = 120
 POLICY = """
@@ -144,7 +145,7 @@ def test_the_population_of_a_subset_is_not_published(place, engine):
     assert "population" not in made.paths
     assert "Canary" not in written(place)
     assert len(pl.read_csv(place / "safe.csv")) == N // 2
-    assert len(made.table.secrets[0]["aside"]["population"]) == N
+    assert len(made.table.private_history[0]["aside"]["population"]) == N
 
 
 def test_further_copies_hold_no_identifier_and_are_shuffled(place, engine):
@@ -197,7 +198,7 @@ def test_an_order_that_is_kept_is_kept_on_every_engine(place, engine):
     made = released(place, step, output='order = "kept"\nreport = false', engine=engine)
     assert pl.read_csv(place / "safe.csv")["pay"].to_list() == people()["pay"].to_list()
     table = celosia.read(people(), Schema.of(quasi=["age"], sensitive=["pay"]), engine=engine)
-    leaving = select_output(table, table.identified(), (), keep=["pay"])
+    leaving = select_output(table, with_record_ids(table), (), keep=["pay"])
     kept = order_records(leaving, "kept", Stream(1))
     assert kept.engine.ids(kept.rows.frame).tolist() == list(range(N))
     assert made.certificate["order"] == "kept"

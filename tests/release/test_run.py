@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import stat
 import sys
@@ -177,7 +178,7 @@ def test_nothing_in_the_certificate_replays_the_order(place):
     steps = [step.method for step in Policy.load(place / "policy.toml").steps]
 
     def replayed(seed: int) -> np.ndarray:  # by somebody who has the original too
-        stream = Stream.of(seed, lambda: table_fingerprint(release.original))
+        stream = Stream.of(seed, functools.partial(table_fingerprint, release.original))
         words = stream.child("output", *steps, *release.table.names).words(ids)
         return np.lexsort((words[:, 1], words[:, 0]))
 

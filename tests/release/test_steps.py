@@ -13,6 +13,7 @@ from celosia.errors import DataError
 from celosia.parts import Method
 from celosia.parts.method import Rows
 from celosia.table import Outcome
+from celosia.table.derive import new_records
 
 TABLE = celosia.read(pl.DataFrame({"age": [30, 31, 47]}), celosia.Schema.of(quasi=["age"]))
 
@@ -23,7 +24,7 @@ class _Untrue(Method):
     name: ClassVar[str] = "untrue"
 
     def apply(self, table, stream):
-        return Outcome(table.fresh(table.polars()))
+        return Outcome(new_records(table, table.polars()))
 
 
 class _Unchanged(Method):

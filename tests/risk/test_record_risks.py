@@ -20,6 +20,7 @@ from celosia.risk.log_linear_risk import LogLinearRisk
 from celosia.risk.population_uniques import PopulationUniques
 from celosia.risk.suda import Suda
 from celosia.risk.unsafe_cells import UnsafeCells
+from celosia.table.suppression import suppress_records
 
 K5 = ["urbrur", "roof", "walls", "water", "electcon"]
 K7 = [*K5, "relat", "sex"]
@@ -187,7 +188,7 @@ def test_persons_are_counted_not_rows():
 def test_suppressed_records_have_no_risk():
     data = pl.DataFrame({"age": ["30", "30", "31", "40"], "sex": ["F", "F", "M", "M"]})
     table = celosia.read(data, celosia.Schema.of(quasi=["age", "sex"]))
-    hidden = table.suppress(np.array([False, False, False, True]))
+    hidden = suppress_records(table, np.array([False, False, False, True]))
     assert IndividualRisk().records(hidden)["risk"].to_list() == [0.5, 0.5, 1.0, 0.0]
     assert IndividualRisk().value(hidden) == pytest.approx(2 / 3)
     assert Suda().records(hidden)["score"].to_list()[3] == 0

@@ -6,11 +6,12 @@ import polars as pl
 
 import celosia
 from celosia.release.report import comparison_page
+from celosia.table.derive import with_record_ids
 
 
 def blocks(losses, risks=()):
     table = celosia.read(pl.DataFrame({"age": [30, 31, 40, 41], "x": [1.0, 2, 3, 4]}), celosia.Schema.of(quasi=["age"]))
-    safe = table.identified().replace({"x": pl.Series([1.0, 2, 3, 9])})
+    safe = with_record_ids(table).replace({"x": pl.Series([1.0, 2, 3, 9])})
     comparison = celosia.compare(table, safe, losses, risks)
     return comparison, {b.title: b for b in comparison.blocks()}
 

@@ -11,8 +11,11 @@ import pytest
 import celosia
 from celosia.streams import Stream
 from celosia.table.columns import count_values
+from celosia.table.derive import with_record_ids
+from celosia.table.edit import map_values
 from celosia.table.frames import stream_rows
-from celosia.table.materialise import Materialised
+from celosia.table.materialise import Materialised, shuffle
+from celosia.table.suppression import suppress_classes
 
 
 @pytest.fixture
@@ -34,15 +37,17 @@ def people(tmp_path, monkeypatch):
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_cells_and_order_are_those_of_the_steps(people, engine, drop):
     schema = celosia.Schema.of(quasi=["sex", "age", "area"], hierarchies={"area": "prefixes"})
-    table = celosia.read(people, schema, engine=engine).identified()
-    changed = table.map("area", count_values(table, "area")["area"], count_values(table, "area")["area"].str.head(6))
+    table = with_record_ids(celosia.read(people, schema, engine=engine))
+    changed = map_values(
+        table, "area", count_values(table, "area")["area"], count_values(table, "area")["area"].str.head(6)
+    )
     rare = changed.counts.histogram(["sex", "age", "area"], suppressed=False)
     rare = rare.cells.filter(pl.Series(rare.rows < 6))
     assert len(rare) > 0
-    changed = changed.suppress_classes(rare, drop=drop)
+    changed = suppress_classes(changed, rare, drop=drop)
     stream = Stream(11).child("order")
     assert Materialised.of(changed) is not None
-    materialised = stream_rows(changed.shuffled(stream)).collect()
+    materialised = stream_rows(shuffle(changed, stream)).collect()
     plain = changed.engine.collect(
         changed.engine.select(changed.engine.shuffle(changed.rows.frame, stream), changed.names)
     )
@@ -53,7 +58,7 @@ def test_cells_and_order_are_those_of_the_steps(people, engine, drop):
 
 
 def test_columns_that_were_changed_record_by_record_have_no_lineage(people):
-    table = celosia.read(people, celosia.Schema.of(quasi=["sex", "age"])).identified()
+    table = with_record_ids(celosia.read(people, celosia.Schema.of(quasi=["sex", "age"])))
     changed = table.replace({"age": np.arange(600)})
     assert Materialised.of(changed) is None
 
@@ -66,21 +71,21 @@ def test_one_derivation_of_all_stored_columns_serves_fewer(people, engine):
     schema = celosia.Schema.of(quasi=quasi, sensitive=["pay"], hierarchies={"area": "prefixes"})
 
     def changed(*, keep):
-        table = celosia.read(people, schema, engine=engine).identified()
+        table = with_record_ids(celosia.read(people, schema, engine=engine))
         if keep:
             table.counts.prepare(quasi, ["pay"], keep_rows=True)
             assert set(table.counts.stored.domains) == {*quasi, "pay"}
         short = count_values(table, "area")["area"].str.head(6)
-        return table.map("area", count_values(table, "area")["area"], short)
+        return map_values(table, "area", count_values(table, "area")["area"], short)
 
     kept, plain = changed(keep=True), changed(keep=False)
     for names in (["area"], quasi, [*quasi, "pay"]):
         ours, theirs = (each.counts.histogram(names, suppressed=False, rows_only=True) for each in (kept, plain))
         assert ours.cells.with_columns(n=ours.rows).equals(theirs.cells.with_columns(n=theirs.rows), null_equal=True)
     assert Materialised.of(kept) is not None
-    assert [set(each.before.names) for each in kept.lineage._derived.values()] == [{*quasi, "pay"}]
+    assert [set(each.before.names) for each in kept.provenance.lineage._derived.values()] == [{*quasi, "pay"}]
     drawn = kept.replace({"pay": np.arange(600.0)})  # it has no lineage: the others still have one
-    assert set(drawn.lineage.derive(quasi, rows_only=True).before.names) == set(quasi)
+    assert set(drawn.provenance.lineage.derive(quasi, rows_only=True).before.names) == set(quasi)
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
@@ -89,11 +94,13 @@ def test_stored_codes_of_persons_are_written_too(people, engine, person):
     frame = pl.read_parquet(people).with_columns(who=pl.int_range(pl.len()) // 3)
     frame.write_parquet(people)
     schema = celosia.Schema.of(quasi=["sex", "area"], person=person, hierarchies={"area": "prefixes"})
-    table = celosia.read(people, schema, engine=engine).identified()
+    table = with_record_ids(celosia.read(people, schema, engine=engine))
     table.counts.prepare(["sex", "area"], [], keep_rows=True)
-    changed = table.map("area", count_values(table, "area")["area"], count_values(table, "area")["area"].str.head(6))
+    changed = map_values(
+        table, "area", count_values(table, "area")["area"], count_values(table, "area")["area"].str.head(6)
+    )
     stream = Stream(11).child("order")
-    found = stream_rows(changed.shuffled(stream)).collect()
+    found = stream_rows(shuffle(changed, stream)).collect()
     plain = changed.engine.collect(
         changed.engine.select(changed.engine.shuffle(changed.rows.frame, stream), changed.names)
     )

@@ -15,7 +15,9 @@ import pytest
 
 import celosia
 from celosia.table.columns import count_values
+from celosia.table.edit import map_values, replace_by_expressions
 from celosia.table.frames import table_fingerprint
+from celosia.table.suppression import suppress_classes, suppress_records
 
 QUASI = ["zip", "sex"]
 AREA = {"13053": "130**", "13068": "130**", "14850": "148**", "148**": "1****", "130**": "1****"}
@@ -53,7 +55,9 @@ def mapped(table, plain, rng):
     labels = {value: AREA.get(value, value) for value in named}
     for row in plain.rows:
         row["zip"] = "*" if plain.hidden(row) else labels.get(row["zip"])
-    return table.map("zip", pl.Series(named, dtype=pl.String), pl.Series(list(labels.values()), dtype=pl.String))
+    return map_values(
+        table, "zip", pl.Series(named, dtype=pl.String), pl.Series(list(labels.values()), dtype=pl.String)
+    )
 
 
 def renamed(table, plain, rng):
@@ -61,7 +65,7 @@ def renamed(table, plain, rng):
     for row in [*plain.rows, *plain.input]:
         row["disease"] = "ill" if row["disease"] in ("flu", "cold") else row["disease"]
     sick = nw.col("disease").is_in(["flu", "cold"])
-    return table.with_columns({"disease": nw.when(sick).then(nw.lit("ill")).otherwise(nw.col("disease"))})
+    return replace_by_expressions(table, {"disease": nw.when(sick).then(nw.lit("ill")).otherwise(nw.col("disease"))})
 
 
 def small_classes(table, plain, rng):
@@ -76,7 +80,7 @@ def small_classes(table, plain, rng):
         if row["gone"]:
             row.update({"hidden": True, **dict.fromkeys(QUASI, "*"), **dict.fromkeys(blank, None)})
     frame = pl.DataFrame(small, schema=dict.fromkeys(QUASI, pl.String), orient="row")
-    return table.suppress_classes(frame, drop=drop, blank=blank)
+    return suppress_classes(table, frame, drop=drop, blank=blank)
 
 
 def some_records(table, plain, rng):
@@ -85,7 +89,7 @@ def some_records(table, plain, rng):
     for row, hit in zip(plain.rows, mask, strict=True):
         if hit:
             row.update({"hidden": True, **dict.fromkeys(QUASI, "*")})
-    return table.suppress(mask)
+    return suppress_records(table, mask)
 
 
 def fewer_records(table, plain, rng):
@@ -263,7 +267,7 @@ def test_values_that_were_drawn_are_followed_by_further_steps(held):
     first = held(frame, celosia.Schema.of(quasi=["zip"], sensitive=["disease"], person="who"))
     assert first.class_counts(["disease"]).size.tolist() == [1, 2]
     drawn = first.replace({"disease": ["flu", "cold", "HIV", "HIV"]})
-    upper = drawn.with_columns({"disease": nw.col("disease").str.to_uppercase()})
+    upper = replace_by_expressions(drawn, {"disease": nw.col("disease").str.to_uppercase()})
     found = upper.classes.baseline("disease")
     # person 1 has all three values, person 2 one of them
     assert dict(zip(found.values.to_list(), found.share.tolist(), strict=True)) == {
@@ -277,7 +281,7 @@ def test_rows_that_left_are_missed_in_every_column(held):
     frame = pl.DataFrame({"zip": ["1", "1", "2"], "disease": ["flu", "flu", "HIV"]})
     first = held(frame, celosia.Schema.of(quasi=["zip"], sensitive=["disease"]))
     assert dict(count_values(first, "disease").rows()) == {"flu": 2, "HIV": 1}
-    fewer = first.suppress_classes(pl.DataFrame({"zip": ["2"]}), drop=True)
+    fewer = suppress_classes(first, pl.DataFrame({"zip": ["2"]}), drop=True)
     assert dict(count_values(fewer, "disease").rows()) == {"flu": 2}
     assert len(fewer) == 2
     assert dict(count_values(first, "disease").rows()) == {"flu": 2, "HIV": 1}
@@ -287,7 +291,7 @@ def test_a_person_with_two_values_that_become_one_is_counted_once(held):
     frame = pl.DataFrame({"zip": ["1", "1", "1", "2"], "disease": ["flu", "cold", "flu", "HIV"], "who": [1, 1, 2, 3]})
     first = held(frame, celosia.Schema.of(quasi=["zip"], sensitive=["disease"], person="who"))
     assert first.class_counts(["disease"]).of("disease").count.tolist() == [1, 2, 1]
-    ill = first.map("disease", ["flu", "cold", "HIV"], ["ill", "ill", "HIV"])
+    ill = map_values(first, "disease", ["flu", "cold", "HIV"], ["ill", "ill", "HIV"])
     cells, counts = ill.classes.histogram.cells, ill.class_counts(["disease"], in_order=True)
     found = counts.of("disease")
     # persons 1 and 2 are ill in the first area, person 3 has HIV in the second

@@ -14,7 +14,10 @@ import celosia
 from celosia import Schema
 from celosia.errors import DataError, NotApplicable, SchemaError
 from celosia.streams import Stream
+from celosia.table.derive import with_record_ids
+from celosia.table.edit import map_values
 from celosia.table.pairing import by_key, positions
+from celosia.table.suppression import suppress_records
 
 FRAME = pl.DataFrame(
     {
@@ -68,7 +71,7 @@ def test_value_counts_have_the_distribution_of_the_input(engine):
 @pytest.mark.on_spark
 def test_a_suppressed_record_has_stars_and_belongs_to_no_class(engine):
     table = celosia.read(FRAME, SCHEMA, engine=engine)
-    done = table.suppress(np.array([False, False, False, True, False]))
+    done = suppress_records(table, np.array([False, False, False, True, False]))
     assert done.polars().row(3) == ("*", "*", "x", "r", 4.0)
     assert done.suppressed() == 1
     assert done.frequencies().tolist() == [2, 2, 2, 0, 2]
@@ -76,7 +79,7 @@ def test_a_suppressed_record_has_stars_and_belongs_to_no_class(engine):
     again = celosia.read(done.polars(), SCHEMA, engine=engine)
     assert again.suppressed() == 1
     assert sorted(again.classes.sizes[1].tolist()) == [2, 2]
-    assert len(table.suppress(np.array([True] * 5), drop=True)) == 0
+    assert len(suppress_records(table, np.array([True] * 5), drop=True)) == 0
 
 
 def test_a_table_that_is_all_stars_is_one_class(engine):
@@ -96,7 +99,7 @@ def test_a_record_of_missing_values_is_not_suppressed(engine):
 
 def test_changes_make_new_tables(engine):
     table = celosia.read(FRAME, SCHEMA, engine=engine)
-    changed = table.replace({"age": np.arange(5.0)}).map("zip", ["a", "b"], ["A", "B"]).drop(["who"])
+    changed = map_values(table.replace({"age": np.arange(5.0)}), "zip", ["a", "b"], ["A", "B"]).drop(["who"])
     assert changed.polars()["age"].to_list() == [0, 1, 2, 3, 4]
     assert changed.polars()["zip"].to_list() == ["A", "A", "B", "B", "B"]
     assert "who" not in changed.names
@@ -212,7 +215,7 @@ def test_sampling_and_shuffling_agree_between_engines(engine):
     frame = pl.DataFrame({"x": np.arange(500)})
     kept, order = [], []
     for each in ("polars", engine):
-        table = celosia.read(frame, engine=each).identified()
+        table = with_record_ids(celosia.read(frame, engine=each))
         kept.append(sorted(table.engine.ids(table.engine.sample(table.rows.frame, 0.3, Stream(1)))))
         shuffled = table.engine.shuffle(table.rows.frame, Stream(2))
         order.append(table.engine.collect(shuffled)["x"].to_list())

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import celosia
 from celosia.errors import NotApplicable, UnknownName
 from celosia.hierarchy import parse
+from celosia.table.edit import map_values
 from celosia.views.comparing.categories import categories
 from celosia.views.comparing.comparable import cells, columns_of_numbers, samples
 from celosia.views.comparing.coverage import coverages
@@ -99,7 +100,7 @@ def test_what_cells_cover():
     levels = [[str(i), "low" if i < 2 else "high", "*"] for i in range(5)]
     schema = celosia.Schema.of(quasi=["x"], hierarchies={"x": levels})
     original = celosia.read(pl.DataFrame({"x": ["0", "1", "2", "4"]}), schema)
-    protected = original.map("x", original.classes.domain("x"), ["low", "low", "2", "high"])
+    protected = map_values(original, "x", original.classes.domain("x"), ["low", "low", "2", "high"])
     (cover,) = coverages(original, protected)
     share = dict(zip(cover.cells, cover.share.tolist(), strict=True))
     assert share == pytest.approx({"low": 2 / 5, "2": 1 / 5, "high": 3 / 5})

@@ -75,7 +75,7 @@ def test_two_tables_in_memory_and_from_the_files(tmp_path):
     assert estimated_count(coarse, *question) == pytest.approx(4 / 5 * 2 / 4)
     for safe, expected in ((exact, 1.5), (coarse, 0.4)):
         safe.polars().write_csv(tmp_path / "safe.csv")
-        safe.secrets[-1]["tables"]["sensitive"].polars().write_csv(tmp_path / "sensitive.csv")
+        safe.private_history[-1]["tables"]["sensitive"].polars().write_csv(tmp_path / "sensitive.csv")
         first = celosia.read(tmp_path / "safe.csv", celosia.Schema.of(quasi=["age"]))
         assert estimated_count(first, *question, counts=tmp_path / "sensitive.csv") == pytest.approx(expected)
     with pytest.raises(ParameterError, match="the second table of the anatomy"):
@@ -196,7 +196,7 @@ def test_a_stranger_estimates_from_the_files_of_a_release(way, tmp_path):
     values, hierarchy, level, asked = FIFTH[way]
     step = {"use": "recode", "column": "x", "level": level}
     safe = released(tmp_path, pl.DataFrame({"x": values, "d": DISEASE}), {"x": hierarchy}, step)
-    assert not safe.secrets
+    assert not safe.private_history
     assert estimated_count(safe, {"x": asked}, {"d": "Heart"}) == pytest.approx(0.4)
 
 

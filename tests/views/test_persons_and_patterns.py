@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import celosia
+from celosia.table.suppression import suppress_records
 from celosia.views.persons import Linked, by_person, person_shares, some_persons
 
 rows = st.lists(
@@ -86,7 +87,8 @@ def test_a_person_adds_up_to_one_in_each_class(records):
 
 
 def test_a_suppressed_record_has_no_pattern_and_no_share():
-    hidden = table([("a", 1, 0), ("a", 1, 0), ("b", 2, 1)], True, "category").suppress(np.array([True, False, False]))
+    hidden = table([("a", 1, 0), ("a", 1, 0), ("b", 2, 1)], True, "category")
+    hidden = suppress_records(hidden, np.array([True, False, False]))
     classes = hidden.classes
     assert classes.place.tolist().count(-1) == 1
     assert classes.on_records(np.array([5.0] * len(classes.histogram)), suppressed=-1.0).tolist() == [-1.0, 5.0, 5.0]

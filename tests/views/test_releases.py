@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 import celosia
+from celosia.table.edit import map_values
+from celosia.table.suppression import suppress_records
 from celosia.views.comparing.coverage import column_counts, coverages, log_areas
 from celosia.views.comparing.releases import carried_columns, linked_rows, marks
 from celosia.views.persons import open_people, paired_persons, released_persons
@@ -76,7 +78,7 @@ def test_an_emptied_cell_counts_as_a_star_and_a_missing_one_as_what_it_was():
     schema = celosia.Schema.of(quasi=["x"])
     original = read(schema, x=["a", "a", "b", "c", None, "c"])
     protected = original.replace({"x": [None, "a", None, "c", None, "c"]})
-    protected = protected.suppress(np.array([False, True, False, False, False, False]))
+    protected = suppress_records(protected, np.array([False, True, False, False, False, False]))
     protected = protected.take(np.arange(5))
     (cover,) = coverages(original, protected)
     assert dict(zip(cover.cells, cover.records.tolist(), strict=True)) == {"c": 1, None: 1, "*": 2}
@@ -91,7 +93,8 @@ def test_areas_are_products_of_shares():
     tree = [["a", "A", "*"], ["b", "A", "*"], ["c", "C", "*"], ["d", "C", "*"]]
     schema = celosia.Schema.of(quasi=["x", "y"], hierarchies={"x": tree})
     original = read(schema, x=["a", "b", "c", "d"], y=["1", "2", "3", "4"])
-    protected = original.map("x", list("abcd"), ["A", "A", "C", "d"]).map("y", list("1234"), ["*", "*", "3", "4"])
+    protected = map_values(original, "x", list("abcd"), ["A", "A", "C", "d"])
+    protected = map_values(protected, "y", list("1234"), ["*", "*", "3", "4"])
     bits, records, largest = log_areas(original, protected)
     # A × * covers 2 · 4 combinations, C × 3 two, d × 4 one; all are 16
     assert sorted(zip(bits.tolist(), records.tolist(), strict=True)) == [(0.0, 1), (1.0, 1), (3.0, 2)]

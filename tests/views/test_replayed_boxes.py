@@ -31,7 +31,7 @@ def learned(table, k=2, **parameters):
     """The method, the protected table and its record as JSON gives it back."""
     method = Mondrian(require=[f"k-anonymity(k={k})"], **parameters)
     done = celosia.protect(table, method)
-    return method, done, json.loads(json.dumps(plain(done.secrets[-1]), allow_nan=False))
+    return method, done, json.loads(json.dumps(plain(done.private_history[-1]), allow_nan=False))
 
 
 def placed(method, record, data, **more):

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from celosia.cli.bases.options import Engine, Json, Memory, Quasi, Sensitive, end_with, names
+from celosia.table.derive import with_record_ids
 
 
 def explain_risk(
@@ -47,7 +48,7 @@ def explain_risk(
     recorded = None if private is None else load_record(private)
     if recorded is not None and private is not None and not before.schema.quasi and recorded.policy:
         before = before.with_schema(Policy.from_record(recorded, private.parent).schema)
-    before = before.identified()
+    before = with_record_ids(before)
     after = read(protected, engine=engine, memory=memory)
     after = after.with_schema(before.schema.keep(after.names).loose())
     if recorded is None:

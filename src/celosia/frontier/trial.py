@@ -63,7 +63,7 @@ class Measured:
         digest.update(buffer.getbuffer())
         digest.update(protected.ids().tobytes())
         digest.update(canonical(list(protected.history)))
-        digest.update(b"new" if protected.family is not original.family else b"same")
+        digest.update(b"new" if protected.provenance.family is not original.provenance.family else b"same")
         if digest.digest() not in self.by_digest:
             self.by_digest[digest.digest()] = measure(task.risk, task.loss, original, protected)
         return self.by_digest[digest.digest()]

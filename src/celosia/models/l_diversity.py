@@ -10,6 +10,7 @@ from pydantic import Field
 from celosia.kernels.statistics.closeness import class_sums, shares
 from celosia.models.bases.sensitive_model import _SensitiveModel
 from celosia.parts import BoundedByRows, SearchHints, SeparateViews, SmallestCount, worst_reading
+from celosia.table.derive import with_quasi_identifiers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -139,7 +140,7 @@ class LDiversity(SmallestCount, SearchHints, SeparateViews, BoundedByRows, _Sens
             return [(table, self.counted_columns())]
         columns = table.schema.sensitive
         return [
-            (table.joined([other for other in columns if other != column]), (column,))
+            (with_quasi_identifiers(table, [other for other in columns if other != column]), (column,))
             for column in table.schema.need_sensitive(self.column)
         ]
 

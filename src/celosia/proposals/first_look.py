@@ -40,7 +40,7 @@ def _with_dates(
     source: str, table: Table, suggestions: Sequence[ColumnSuggestion], options: dict[str, Any]
 ) -> tuple[Table, dict[str, str]]:
     """Read the text columns that hold nothing but dates as dates, where the reader takes their notation."""
-    if table.facts is None or table.facts.type != "csv":
+    if table.origin.facts is None or table.origin.facts.type != "csv":
         return table, {}
     types = column_types(table)
     notations = {s.name: s.date_format for s in suggestions if s.date_format and str(types[s.name]) == "String"}
@@ -63,14 +63,14 @@ def _notes(table: Table, dates: dict[str, str]) -> list[str]:
     """Return notes on how the reader changed cells, and how much of the table was sampled."""
     notes = [f"{name}: read as dates, written {notation}" for name, notation in dates.items()]
     rows, columns = len(table), len(table.names)
-    if table.facts is not None:
+    if table.origin.facts is not None:
         notes += [
             f"{name}: read as numbers, written with {thousands!r} for thousands and {mark!r} for decimals"
-            for name, (thousands, mark) in table.facts.grouping.items()
+            for name, (thousands, mark) in table.origin.facts.grouping.items()
         ]
         notes += [
             f"{name}: read as missing among numbers or dates: {', '.join(mark for mark in marks if mark)}"
-            for name, marks in table.facts.marks.items()
+            for name, marks in table.origin.facts.marks.items()
         ]
     looked = sample_size(rows, columns)
     if looked < rows:

@@ -23,6 +23,7 @@ from celosia.release.evidence.seal import file_hash
 from celosia.release.plan import Plan
 from celosia.release.policy.policy import Policy, Step
 from celosia.table import Table, read, read_released
+from celosia.table.suppression import blank_suppressed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,7 +96,7 @@ def apply(
     for method in methods:
         require += [model for model in requirements(method) if model not in require]
     targets = {name: sizes for method in methods for name, sizes in target_sizes(method, plan.table).items()}
-    placed = placed.blank_suppressed(require)
+    placed = blank_suppressed(placed, require)
     combined = placed if released is None else _combine(placed, plan.table, released, policy, recorded)
     return Reused(placed, plan.table, methods, unplaced, _violation_masks(placed, require, targets, combined))
 

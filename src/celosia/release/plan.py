@@ -6,6 +6,7 @@ transformer of scikit-learn and consent all build a plan.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -20,7 +21,10 @@ from celosia.release.policy.feasibility import refuse_before_formal, refuse_beyo
 from celosia.release.policy.sections import Step
 from celosia.streams import Stream
 from celosia.table import Outcome, Table
+from celosia.table.derive import with_record_ids, with_step
 from celosia.table.frames import table_fingerprint
+from celosia.table.materialise import materialise
+from celosia.table.suppression import blank_suppressed, suppress_records, unmark_refilled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,8 +66,8 @@ class Plan:
         ``measured`` are the models, risks and losses that will be computed on the result. Without ``seed`` the plan
         takes 128 bits from the operating system.
         """
-        stream = Stream.of(seed, lambda: table_fingerprint(table))
-        table = table.identified()
+        stream = Stream.of(seed, functools.partial(table_fingerprint, table))
+        table = with_record_ids(table)
         named = [step if isinstance(step, Step) else Step(step.name, step) for step in steps]
         planned = tuple(replace(step, method=step.method.resolve_columns(table.first.schema)) for step in named)
         methods = [step.method for step in planned]
@@ -106,8 +110,8 @@ class Plan:
                 continue
             unplaced |= replayed.unplaced
             entry = {"step": step.method.name, "parameters": public_spec(step.method)}
-            current = replayed.table.computed().stepped(entry, {"method": step.method}, self.table.first)
-        return Replayed(current.suppress(unplaced) if unplaced.any() else current, unplaced)
+            current = with_step(materialise(replayed.table), entry, {"method": step.method}, self.table.first)
+        return Replayed(suppress_records(current, unplaced) if unplaced.any() else current, unplaced)
 
     def watch(self) -> Iterator[Any]:
         """Yield the state of the only step, an iterative method, after each iteration; the last item is the result."""
@@ -119,7 +123,7 @@ class Plan:
     def _stream(self, table: Table, step: Step) -> Stream:
         if self.scheme == 1:
             return self.stream.child(step.name, identity(step.method))
-        earlier = (identity(secret["method"]) for secret in table.secrets if "method" in secret)
+        earlier = (identity(secret["method"]) for secret in table.private_history if "method" in secret)
         return self.stream.child(*earlier, identity(step.method))
 
     def _replay(self, table: Table, step: Step, evidence: Mapping[str, Any], *, refit: bool) -> Replayed | None:
@@ -159,13 +163,13 @@ class Plan:
             entry["tables"] = list(outcome.others)
         further = {key: value for key, value in (("tables", outcome.others), ("aside", outcome.aside)) if value}
         secret = {"step": method.name, "method": method, **outcome.private, **further}
-        done = with_further_tables(safe.computed(), copies)
+        done = with_further_tables(materialise(safe), copies)
         for name, copy in copies.items():
             differing = shared[name] & set(done.names) - _equal_columns(done, copy)
             if differing:
                 reason = f"it changes {min(differing)!r}, which they share, in each of them in another way"
                 raise _not_after(method, copies, f"{reason}: together they show more than each")
-        return done if len(done.history) > before else done.stepped(entry, secret, self.table.first)
+        return done if len(done.history) > before else with_step(done, entry, secret, self.table.first)
 
 
 def check_columns(table: Table, parts: Sequence[Part]) -> None:
@@ -187,20 +191,20 @@ def _equal_columns(table: Table, other: Table) -> set[str]:
 
 def _outcome(method: Method, table: Table, stream: Stream) -> Outcome:
     outcome = method.apply(table, stream)
-    if (outcome.table.family is table.family) == (method.rows == "new"):
+    if (outcome.table.provenance.family is table.provenance.family) == (method.rows == "new"):
         raise TypeError(f"{method.name} declares its rows as {method.rows!r}, but made others.")
     if table.rows.has_marks and set(method.overwrites(table.schema)) & set(table.rows.suppression_columns):
-        return replace(outcome, table=outcome.table.unmark_shown())
+        return replace(outcome, table=unmark_refilled(outcome.table))
     return outcome
 
 
 def _safe(method: Method, table: Table) -> Table:
-    return _blank_suppressed(method, table).computed()
+    return materialise(_blank_suppressed(method, table))
 
 
 def _blank_suppressed(method: Method, table: Table) -> Table:
     """Blank the sensitive cells of suppressed records that miss the method's requirements; noise stays as drawn."""
-    return table if isinstance(method, Formal) else table.blank_suppressed(requirements(method))
+    return table if isinstance(method, Formal) else blank_suppressed(table, requirements(method))
 
 
 def _refuse_after_further_tables(method: Method, table: Table, further: Mapping[str, Table]) -> None:

@@ -101,7 +101,7 @@ def watch(table: Table, method: Method | str | Mapping[str, Any], *, seed: int) 
 
 def warn_index(table: Table) -> None:
     """Warn if a frame is returned with an index that may identify persons: no method protects it."""
-    index = table.around.index
+    index = table.origin.metadata.index
     if index is None or not hasattr(index, "names"):
         return
     if any(name is not None for name in index.names) or index.inferred_type != "integer":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -70,7 +71,10 @@ from celosia.show.notebook import progress_bar
 from celosia.streams import Stream, fresh_seed
 from celosia.table import Table
 from celosia.table.columns import column_types
+from celosia.table.derive import with_record_ids
 from celosia.table.frames import stream_rows, table_fingerprint, visible_frame
+from celosia.table.materialise import materialise
+from celosia.table.suppression import blank_suppressed, drop_marks
 
 if TYPE_CHECKING:
     from celosia.frontier import Frontier
@@ -113,9 +117,9 @@ def run(
         report("read", 0.0)
         methods = [step.method for step in policy.steps]
         as_text = formal_options(methods, policy.schema, policy.source)
-        original = policy.table(engine=engine, memory=memory, options=as_text).identified().computed()
+        original = materialise(with_record_ids(policy.table(engine=engine, memory=memory, options=as_text)))
         formal = any(isinstance(method, Formal) and method.covers_table for method in methods)
-        original = cover_hierarchies(original).identified() if formal else original
+        original = with_record_ids(cover_hierarchies(original)) if formal else original
         check_input(original, formal=formal)
         measured = [*policy.require, *policy.risks, *policy.losses]
         plan = Plan.resolve(original, policy.steps, seed=seed, measured=measured, scheme=policy.run.streams)
@@ -141,11 +145,11 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     formal = _is_formal(policy)
     require = () if formal else policy.require  # under a formal guarantee no cell may depend on the input
     copies = {
-        name: table.blank_suppressed(require).unmarked()
+        name: drop_marks(blank_suppressed(table, require))
         for name, table in further_tables(protected).items()
         if table.schema.quasi
     }
-    protected = with_further_tables(protected.blank_suppressed(require).unmarked(), copies)
+    protected = with_further_tables(drop_marks(blank_suppressed(protected, require)), copies)
     methods = [step.method for step in policy.steps]
     leaving = select_output(original, protected, methods, policy.output.columns, acknowledge=policy.guard.acknowledge)
     earlier = history.check_history(original, leaving.table, policy)
@@ -154,7 +158,7 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     further = _assess_further(protected, policy)
     attacks = tuple(risk for risk in policy.risks if isinstance(risk, Attack))
     comparison = compare(original, protected, policy.losses, attacks)
-    stream = Stream.of(seed, lambda: table_fingerprint(original))
+    stream = Stream.of(seed, functools.partial(table_fingerprint, original))
     released = order_records(leaving, policy.output.order, stream)
     certificate = _certificate(released, leaving, policy, after, comparison)
     certificate.holds = after.holds and all(each.holds for each in further.values())
@@ -289,7 +293,7 @@ def _input_hash(source: Path, original: Table) -> str | None:
     if not source.is_file():
         return None
     digest = file_hash(source)
-    if original.facts is not None and original.facts.version not in (None, file_version(source)):
+    if original.origin.facts is not None and original.origin.facts.version not in (None, file_version(source)):
         raise DataError(f"{source.name!r} changed while it was read: what was protected is not this file. Run again.")
     return digest
 
@@ -305,7 +309,7 @@ def _record(
     comparison: Comparison,
 ) -> RecordDraft:
     original, source = leaving.original, Path(policy.source)
-    secrets = [{key: value for key, value in secret.items() if key not in INNER} for secret in released.secrets]
+    secrets = [{key: value for key, value in secret.items() if key not in INNER} for secret in released.private_history]
     dropped = dict.fromkeys((name for name in original.names if name not in released.names), "dropped")
     record = RecordDraft(
         format=RECORD_FORMAT,
@@ -438,7 +442,7 @@ def release_paths(output: Output, others: Iterable[str] = ()) -> dict[str, Path]
 
 
 def _write_data(frame: Frame, draft: Path, target: Path, release: Release, policy: Policy) -> None:
-    facts = output_facts(release.table.facts, [step.method for step in policy.steps], policy.about.title or None)
+    facts = output_facts(release.table.origin.facts, [step.method for step in policy.steps], policy.about.title or None)
     options = writer_options(target, policy.output.options)
     write(frame, draft, facts, type=type_of(target).name, overwrite=True, **options)
 

@@ -17,6 +17,8 @@ from celosia.release.policy.policy import Policy
 from celosia.studio import toml_edit
 from celosia.studio.project import Project
 from celosia.table import Table, read
+from celosia.table.derive import with_record_ids
+from celosia.table.materialise import materialise
 
 if TYPE_CHECKING:
     from celosia.proposals import ColumnSuggestion
@@ -60,13 +62,13 @@ class Samples:
         policy = policy or self._project.policy()
         frame, rows = self._frame(policy)
         key = "sample " + _digest(policy, "input", "schema")
-        return self._get(key, lambda: Sample(read(frame, policy.schema).identified().computed(), rows), 4 * LARGE)
+        return self._get(key, lambda: Sample(materialise(with_record_ids(read(frame, policy.schema))), rows), 4 * LARGE)
 
     def table(self, policy: Policy | None = None) -> Table:
         """Return the whole input under the schema of the policy, get."""
         policy = policy or self._project.policy()
         key = "table " + _digest(policy, "input", "schema")
-        return self._get(key, lambda: policy.table().identified().computed(), LARGE)
+        return self._get(key, lambda: materialise(with_record_ids(policy.table())), LARGE)
 
     def get(self, policy: Policy, name: str, make: Callable[[], T]) -> T:
         """Return a get value that depends on the input and the schema, such as counts or a picture."""

@@ -143,7 +143,7 @@ def _example(hierarchy: Hierarchy, levels: Levels, level: int, released: str) ->
 
 def changed_by_steps(protected: Table, name: str) -> Detail:
     """The steps that may have overwritten a column."""
-    methods = [secret.get("method") for secret in protected.secrets]
+    methods = [secret.get("method") for secret in protected.private_history]
     steps = [method.name for method in methods if method is not None and name in method.overwrites(protected.schema)]
     return Detail("changed", by=", ".join(dict.fromkeys(steps)) or "—")
 

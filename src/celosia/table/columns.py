@@ -75,7 +75,7 @@ def has_many_values(table: Table, name: str) -> bool:
 
     Never where they were collected already, or follow from those of the input.
     """
-    lineage, engine = table.lineage, table.engine
+    lineage, engine = table.provenance.lineage, table.engine
     if engine.local or table.counts.frame is not None or len(table) <= engine.collect_limit:
         return False
     if lineage is not None:
@@ -87,7 +87,7 @@ def has_many_values(table: Table, name: str) -> bool:
 
 def cheapest_frame_with(table: Table, names: Sequence[str]) -> EngineFrame:
     """Return the frame of the input if no step changed these columns, else the frame of the table."""
-    lineage = table.lineage
+    lineage = table.provenance.lineage
     if lineage is not None and all(lineage.keeps_column(name) for name in names):
         return lineage.base.rows.frame
     return table.rows.frame

@@ -46,10 +46,15 @@ def table_fingerprint(table: Table) -> bytes:
 
 
 def _fingerprint(table: Table) -> bytes:
-    in_order = table.start is None and table.engine.keeps_order  # an input table: no ids, nothing to sort
+    in_order = table.provenance.input is None and table.engine.keeps_order  # an input table: no ids, nothing to sort
     stored = table.counts.stored if in_order else None
     if stored is None:
         frame = table.engine.select(table.rows.frame, table.names) if in_order else table.rows.frame
         return table.engine.fingerprint(frame, table.names)
     others = [name for name in table.names if name not in stored.domains]
     return stored.fingerprint(table.names, _stream(table, others) if others else None)
+
+
+def exceeds_memory(table: Table) -> bool:
+    """Whether a table has more cells than are kept in memory."""
+    return len(table) * len(table.engine.types(table.rows.frame)) > table.engine.resident_limit

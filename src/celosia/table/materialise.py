@@ -7,16 +7,19 @@ the cells that became of each combination are looked up. So no text is moved or 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from celosia.classes import EngineFrame
 from celosia.data.engines.engine import RECORD
 from celosia.data.engines.record_order import sort_by_draw
 from celosia.data.engines.row_codes import KEY, fits_in_key, pack_codes
 from celosia.table.columns import column_types
+from celosia.table.derive import with_frame, with_provenance
+from celosia.table.frames import STREAM, exceeds_memory
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,7 +54,7 @@ class Materialised:
     @classmethod
     def of(cls, table: Table) -> Materialised | None:
         """Return the rows of a table whose steps gave equal cells to equal cells; None for others."""
-        lineage = table.lineage
+        lineage = table.provenance.lineage
         if lineage is None or not table.engine.keeps_order or not set(table.names) <= set(lineage.base.names):
             return None
         base = lineage.base
@@ -143,4 +146,41 @@ class Materialised:
         }
 
 
-__all__ = ["Materialised"]
+def materialise(table: Table) -> Table:
+    """Compute the rows once, so that measures do not compute them again; a table beyond memory stays as it is."""
+    if _is_large(table):
+        return table
+    computed = with_frame(table, table.engine.materialise(table.rows.frame))
+    computed = with_provenance(computed, lineage=table.provenance.lineage)
+    counted = "counts" in table._cache and table.counts.is_collected
+    outdated = {"polars"} if counted else {"polars", "counts", "classes"}
+    computed._cache.update({key: value for key, value in table._cache.items() if key not in outdated})
+    return computed
+
+
+def _is_large(table: Table) -> bool:
+    """Whether the table is known, without counting rows, to exceed memory."""
+    lineage = table.provenance.lineage
+    return lineage is not None and lineage.base.frame is None and exceeds_memory(table)
+
+
+def shuffle(table: Table, stream: Stream, domains: Mapping[str, pl.Series] | None = None) -> Table:
+    """Order the records by the stream and their ids alone.
+
+    ``domains`` are the values of some columns, so that codes can be moved instead of texts.
+    """
+    frame = table.engine.shuffle(table.rows.frame, stream, domains)
+    if not _is_large(table):
+        return reorder(table, table.engine.materialise(frame))
+    shuffled = reorder(table, frame)  # counting the rows would shuffle them
+    if Materialised.of(table) is not None:
+        # computed for every read of the rows: keeping them would take memory
+        shuffled._cache[STREAM] = lambda: Materialised.shuffled_rows(table, stream)
+    return shuffled
+
+
+def reorder(table: Table, frame: EngineFrame) -> Table:
+    """Return the same records in a frame with another order; cached values that do not depend on it are kept."""
+    kept = ("classes", "counts", "names", "types") if table.counts.frame is None else ()
+    cache = {key: value for key, value in table._cache.items() if key in kept}
+    return replace(table, rows=replace(table.rows, frame=frame), _cache=cache)

@@ -17,6 +17,7 @@ from celosia.data.schema import Role, Schema
 from celosia.errors import DataError, NotApplicable, ParameterError
 from celosia.table import Table
 from celosia.table.columns import column_types
+from celosia.table.derive import with_provenance
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,10 +35,10 @@ NEGLIGIBLE = 1e-3
 
 def positions(original: Table, protected: Table) -> NDArray[np.int64]:
     """For each protected record the position of its original record."""
-    if original.family is protected.family:
+    if original.provenance.family is protected.provenance.family:
         key = ("positions", original.rows)
         return protected.cached(key, lambda: np.searchsorted(original.ids(), protected.ids()).astype(np.int64))
-    if original.ordered and protected.ordered and len(original) == len(protected):
+    if original.origin.ordered and protected.origin.ordered and len(original) == len(protected):
         return np.arange(len(original), dtype=np.int64)
     raise NotApplicable(
         "the records of the two tables cannot be paired: give a key column that both have, or measure inside the run "
@@ -75,7 +76,7 @@ def paired_counts(original: Table, protected: Table, names: Sequence[str]) -> De
 
     For a table that is not in memory, and whose steps gave equal cells to equal cells; None for others.
     """
-    lineage = protected.lineage
+    lineage = protected.provenance.lineage
     if protected.counts.frame is not None or lineage is None or lineage.base.rows is not original.rows:
         return None
     changed = [name for name in names if lineage.changes_column(name)]
@@ -173,7 +174,7 @@ def pair(
     if key is not None:
         original, protected = (table.with_schema(_without_key(table.schema, key)) for table in (original, protected))
         return original, by_key(original, protected, key)
-    if original.family is protected.family:
+    if original.provenance.family is protected.provenance.family:
         return original, protected
     if by is not None:
         if len(original) != len(protected):
@@ -183,7 +184,7 @@ def pair(
             )
         refuse_shuffled(original, protected)
         return original, by_ids(original, protected, original.ids())
-    if original.ordered and protected.ordered and len(original) == len(protected):
+    if original.origin.ordered and protected.origin.ordered and len(original) == len(protected):
         refuse_shuffled(original, protected)
     return original, protected
 
@@ -233,8 +234,12 @@ def by_index(original: Table, protected: Table) -> Table:
 
     Fewer rows that are numbered from 0 may have been numbered again: they are not paired.
     """
-    ours, theirs = original.around.index, protected.around.index
-    alike = hasattr(ours, "get_indexer") and hasattr(theirs, "get_indexer") and original.family is not protected.family
+    ours, theirs = original.origin.metadata.index, protected.origin.metadata.index
+    alike = (
+        hasattr(ours, "get_indexer")
+        and hasattr(theirs, "get_indexer")
+        and original.provenance.family is not protected.provenance.family
+    )
     if not alike or not ours.is_unique or not theirs.is_unique:
         return protected
     places = ours.get_indexer(theirs)
@@ -252,5 +257,6 @@ def by_ids(original: Table, protected: Table, ids: NDArray[np.int64]) -> Table:
     data = protected.polars()[order].with_columns(pl.Series(RECORD, ids[order]))
     frame = protected.engine.accept(data)
     rows = replace(protected.rows, frame=frame)
-    whose = replace(protected, origin=original.origin, around=original.around)
-    return replace(whose, rows=rows, family=original.family, lineage=None, start=original, _cache={})
+    origin = replace(protected.origin, library=original.origin.library, metadata=original.origin.metadata)
+    paired = replace(protected, rows=rows, origin=origin, _cache={})
+    return with_provenance(paired, family=original.provenance.family, lineage=None, input=original)

@@ -15,6 +15,7 @@ from celosia.data.frames import FrameMetadata, library_of, unwrap_frame
 from celosia.data.memory import bytes_of
 from celosia.data.schema import Kind, Schema
 from celosia.errors import DataError
+from celosia.table.provenance import Origin
 from celosia.table.table import Table
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def read(
     if empty == "missing" and (facts is None or facts.type != "csv"):
         frame = _without_empty(frame)
     rows = Rows.bind(chosen, without_negative_zero(frame), schema or Schema())
-    return Table(rows, origin=origin, around=around, facts=facts, ordered=facts is None)
+    return Table(rows, Origin(origin, around, facts, ordered=facts is None))
 
 
 def _without_empty(frame: Any) -> Any:

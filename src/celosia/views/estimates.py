@@ -79,7 +79,7 @@ def _count_table(table: Table, column: str, counts: object) -> Table:
     if counts is not None:
         tables = {"counts": open_source(counts)}
     else:
-        tables = next((s["tables"] for s in reversed(table.secrets) if s.get("step") == "anatomise"), {})
+        tables = next((s["tables"] for s in reversed(table.private_history) if s.get("step") == "anatomise"), {})
     listed = [name for second in tables.values() for name in second.names]
     if not tables and "group" in table.names:
         raise ParameterError(

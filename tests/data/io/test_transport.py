@@ -105,7 +105,7 @@ def test_labelled_columns_are_codes_and_recoded_ones_text(tmp_path):
     )
     table = celosia.read(tmp_path / "survey.sav")
     recode = celosia.methods.Recode(column="marital", mapping={"2": "{2, 3}", "3": "{2, 3}"})
-    cio.write(celosia.protect(table, recode).polars(), tmp_path / "safe.xpt", table.facts)
+    cio.write(celosia.protect(table, recode).polars(), tmp_path / "safe.xpt", table.origin.facts)
     assert cio.scan(tmp_path / "safe.xpt").frame.collect().rows() == [("1", 1), ("{2, 3}", 2), ("{2, 3}", 1)]
 
 

@@ -13,6 +13,7 @@ from celosia.errors import ParameterError, UnknownName
 from celosia.methods.bases.conditions import check_one_way, draw_records, records_where
 from celosia.methods.bases.replay_labels import by_class, by_level
 from celosia.streams import Stream
+from celosia.table.derive import with_record_ids
 
 
 def table(columns, **schema):
@@ -139,7 +140,7 @@ def test_a_share_of_each_stratum_is_rounded_to_the_nearest(share):
 
 
 def test_a_draw_follows_the_records_and_not_their_order():
-    data = table({"a": range(50)}).identified()
+    data = with_record_ids(table({"a": range(50)}))
     mask, _ = draw(data, share=0.4)
     part = data.take(data.ids()[10:30])
     assert np.array_equal(draw(part, share=0.4)[0], mask[10:30])

@@ -80,7 +80,7 @@ def test_what_is_counted_as_changed_was_changed(engine, method, expected, count)
 def test_new_records_are_coded_at_the_quantiles_of_the_release():
     method = TopCode(columns=["v"], quantile=0.5)
     table = celosia.read(pl.DataFrame({"v": [1.0, 2.25, 700.0]}))
-    recorded = celosia.protect(table, method).secrets[-1]
+    recorded = celosia.protect(table, method).private_history[-1]
     fresh = celosia.read(pl.DataFrame({"v": [2.0, 3.0, None]}))
     coded, lost = method.replay(fresh, recorded, celosia.streams.Stream(1))
     assert coded.polars()["v"].to_list() == [2.0, 2.25, None]

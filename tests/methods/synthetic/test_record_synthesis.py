@@ -47,7 +47,7 @@ def test_new_rows_of_every_kind_of_column(people, method):
     assert new.columns == people.columns[1:]
     assert new.dtypes == people.dtypes[1:]
     assert len(new) == len(people)
-    assert made.family is not table.family
+    assert made.provenance.family is not table.provenance.family
     assert abs(new["pay"].null_count() - people["pay"].null_count()) < 60
     assert abs(new["job"].null_count() - people["job"].null_count()) < 40
     assert new["visit"].min() >= people["visit"].min()
@@ -84,7 +84,7 @@ def test_partial_synthesis_changes_the_named_columns_of_the_hit_records_only(peo
     table = read(people)
     made = celosia.protect(table, SequentialTrees(columns=["pay", "job"], where="age > 60"), seed=1)
     new = made.polars()
-    assert made.family is table.family
+    assert made.provenance.family is table.provenance.family
     old = people["age"] > 60
     same = [c for c in people.columns if c not in ("pay", "job")]
     assert new.select(same).equals(people.select(same))
@@ -106,7 +106,7 @@ def test_size_order_and_copies(people):
     table = read(people)
     made = celosia.protect(table, SequentialTrees(size=77, copies=2, order=["sex", "age"]), seed=1)
     assert len(made) == 77
-    other = made.secrets[-1]["tables"]["copy 2"]
+    other = made.private_history[-1]["tables"]["copy 2"]
     assert len(other) == 77
     assert not other.polars().equals(made.polars())
     assert len(celosia.protect(table, GaussianCopula(size=55), seed=1)) == 55

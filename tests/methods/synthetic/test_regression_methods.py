@@ -15,6 +15,7 @@ from celosia.methods import Fcrm, Ipso
 from celosia.parts import build
 from celosia.release.protect import watch
 from celosia.streams import Stream
+from celosia.table.derive import with_record_ids
 
 S1 = {
     "dependent": ["AFNLWGT", "EMCONTRB", "FEDTAX", "STATETAX", "TAXINC", "INTVAL", "FICA", "WSALVAL", "ERNVAL"],
@@ -101,7 +102,7 @@ def test_strata_keep_their_own_regression_and_copies_differ(people):
         old, new = people.polars().filter(place=place), made.polars().filter(place=place)
         x, y = old["age"].to_numpy()[:, None].astype(float), old["pay"].to_numpy()[:, None].astype(float)
         assert max(identities(x, y, new["pay"].to_numpy()[:, None]).values()) < 1e-10
-    others = made.secrets[-1]["tables"]
+    others = made.private_history[-1]["tables"]
     assert list(others) == ["copy 2", "copy 3"]
     assert not others["copy 2"].polars()["pay"].equals(made.polars()["pay"])
     assert not others["copy 2"].polars()["pay"].equals(others["copy 3"].polars()["pay"])
@@ -214,7 +215,7 @@ def test_constant_and_duplicate_columns_do_no_harm(people):
     frame = people.polars().with_columns(one=pl.lit(3.0), again=pl.col("age"), flat=pl.lit(7))
     table = celosia.read(frame)
     plain, wide = (
-        Ipso(dependent=["pay"], independent=names).apply(table.identified(), Stream(1)).table.polars()["pay"]
+        Ipso(dependent=["pay"], independent=names).apply(with_record_ids(table), Stream(1)).table.polars()["pay"]
         for names in (["age"], ["age", "one", "again"])
     )
     assert np.allclose(plain, wide)

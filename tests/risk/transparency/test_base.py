@@ -13,6 +13,7 @@ import celosia
 from celosia.errors import NotApplicable, ParameterError
 from celosia.parts import attacks_reading, build, methods_read, parts
 from celosia.risk.bases.transparency import PublicStep, Success, _InformedAttack, public_steps
+from celosia.table.derive import with_provenance
 
 
 class _Half(_InformedAttack):
@@ -90,7 +91,7 @@ def test_what_is_secret_changes_nothing(attack, step):
     original = celosia.read(pl.DataFrame(data | {"home": rng.integers(0, 4, 60).astype(str)}))
     protected = celosia.protect(original, step, seed=1)
     part = build("attack", attack)
-    bare = replace(protected, secrets=(), start=None, _cache={})
+    bare = with_provenance(replace(protected, _cache={}), private_history=(), input=None)
     assert part.value(original, bare) == part.value(original, protected)
     assert part.records(original, bare).equals(part.records(original, protected))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from celosia.errors import ParameterError
 from celosia.parts import build
+from celosia.table.derive import with_record_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,9 +81,9 @@ def losses(
         if protected.level is not None:
             out[name]["gcp"] = float(penalty[mask].mean())
         else:
-            ids = original.identified().ids()[mask]
+            ids = with_record_ids(original).ids()[mask]
             gcp: Any = build("loss", "certainty-penalty")
-            out[name]["gcp"] = float(gcp.value(original.identified().take(ids), protected.table.take(ids)))
+            out[name]["gcp"] = float(gcp.value(with_record_ids(original).take(ids), protected.table.take(ids)))
     return out
 
 

@@ -28,6 +28,8 @@ from celosia.parts import Model, build, describe
 from celosia.release.protect import protect
 from celosia.streams import Stream
 from celosia.table.columns import declared_persons, encoded_column
+from celosia.table.derive import with_record_ids
+from celosia.table.suppression import suppress_records
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,7 +114,7 @@ def honour(
     work, rows = table, np.ones(len(table), np.bool_)
     if "exclude" in design.strengthen and (extra > 0).any():
         rows = extra == 0
-        work = table.identified().take(table.identified().ids()[rows])
+        work = with_record_ids(table).take(with_record_ids(table).ids()[rows])
         extra, marked = extra[rows], {name: mask[rows] for name, mask in marked.items()}
     protected = _by_rule(work, extra, design, stream, marked)
     models: list[Model] = [build("model", text) for text in design.strengthen if text not in ("suppress", "exclude")]
@@ -173,7 +175,9 @@ def _coarser(
     tree, level = coarsen(tree, level, need, design.k, _persons(table))
     protected, suppressed = table.replace(tree.cells(level)), level == tree.height
     facts = {"raised": int((level > fine).sum()), "joined": int(tree.shows_several(level).sum())}
-    return Protected(protected.suppress(suppressed) if suppressed.any() else protected, design, facts, level, tree)
+    return Protected(
+        suppress_records(protected, suppressed) if suppressed.any() else protected, design, facts, level, tree
+    )
 
 
 def _camouflage(table: Table, design: Design, stream: Stream) -> NDArray[np.bool_]:
@@ -271,7 +275,7 @@ def _suppress_cells(
         k = design.k + int(extra.max(initial=0))  # for all: a class that grew for some would show who they are
         places, level = coarsen(places, level, np.full(len(table), k), k, _persons(table))
         table, suppressed = table.replace(places.cells(level)), level == places.height
-        table = table.suppress(suppressed) if suppressed.any() else table
+        table = suppress_records(table, suppressed) if suppressed.any() else table
     new = {}
     for name, mask in hits.items():
         if mask.any():
@@ -347,7 +351,7 @@ def _blank_suppressed(protected: Protected, extra: NDArray[np.int64], models: Se
     few = size < protected.design.k + int(extra[suppressed].max())
     if not few and not any(model.failing_records(table)[suppressed].any() for model in models):
         return protected
-    return replace(protected, table=table.suppress(suppressed, blank=sensitive))
+    return replace(protected, table=suppress_records(table, suppressed, blank=sensitive))
 
 
 def _failing_records(table: Table, models: Sequence[Model], extra: NDArray[np.int64]) -> NDArray[np.bool_]:

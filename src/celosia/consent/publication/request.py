@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections import Counter
@@ -259,7 +260,7 @@ def carry_out(
     _refuse_unprotected(request, table, marks, fired_rules)
     default = "block" if store.default else "allow"
     choices_digest = _choices_digest(marks, default)
-    stream = Stream.of(seed, lambda: table_fingerprint(table)).child(request.design, choices_digest)
+    stream = Stream.of(seed, functools.partial(table_fingerprint, table)).child(request.design, choices_digest)
     report_progress("protecting", 0.5)
     fired = {name for names in marks.columns.values() for name in names}
     cells = {name: marks.cells(name) for name in sorted(fired) if name in table.names}

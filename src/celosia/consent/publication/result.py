@@ -11,6 +11,7 @@ from celosia.data.pure_functions import refuse_escaped
 from celosia.data.quiet import silence
 from celosia.data.schema import Schema
 from celosia.errors import DataError, ParameterError, UnknownName, explain_failures
+from celosia.table.derive import with_record_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -198,7 +199,7 @@ def table_of(
         identifiers=() if several else (OWNER,),
         hierarchies=hierarchies,
     )
-    return read(records, schema).identified()
+    return with_record_ids(read(records, schema))
 
 
 def _refuse_names(frame: pl.DataFrame) -> None:

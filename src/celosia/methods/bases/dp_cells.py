@@ -13,6 +13,7 @@ import numpy as np
 from celosia.data.schema import Column, Kind, Role, Schema
 from celosia.errors import ParameterError, SchemaError
 from celosia.methods.bases.domain import Domain, canonical_texts, domain, with_declared_kind
+from celosia.table.derive import new_records
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,7 +88,7 @@ def text_cells(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 def cells_table(table: Table, frame: pl.DataFrame) -> Table:
     """Make a table of the cells, with a declared column of counts."""
-    cells = table.fresh(frame)
+    cells = new_records(table, frame)
     types = frame.schema
     columns = [
         with_declared_kind(column, types[column.name]) for column in cells.schema.columns if column.name != COUNT

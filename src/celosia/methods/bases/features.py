@@ -10,6 +10,7 @@ import numpy as np
 from celosia.data.schema import Kind
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.trees import Feature
+from celosia.table.derive import new_records, with_record_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -106,4 +107,4 @@ def new_rows(table: Table, columns: Mapping[str, object]) -> Table:
     """Make a table of synthetic records with record ids of their own, by which a release is shuffled."""
     import polars as pl
 
-    return table.fresh(pl.DataFrame(dict(columns))).identified()
+    return with_record_ids(new_records(table, pl.DataFrame(dict(columns))))

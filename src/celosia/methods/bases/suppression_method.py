@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from celosia.parts import Method, Model, Requires
+from celosia.table.suppression import suppress_records
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,4 +39,4 @@ class _SuppressingMethod(Requires, Method):
 
     def suppress_records(self, table: Table, mask: NDArray[np.bool_]) -> Table:
         """Suppress the records of the mask, or drop them."""
-        return table.suppress(mask, drop=self.drop, blank=table.schema.sensitive if self.blank else ())
+        return suppress_records(table, mask, drop=self.drop, blank=table.schema.sensitive if self.blank else ())

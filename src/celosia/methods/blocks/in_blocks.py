@@ -12,6 +12,7 @@ from celosia.data.engines.row_codes import ROWS
 from celosia.errors import DataError, ParameterError
 from celosia.parts import Columns, Memory, Method, PersonUnit
 from celosia.table import Outcome
+from celosia.table.derive import rewrite_columns, with_record_ids
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -77,7 +78,7 @@ class InBlocks(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Assign the records to blocks and apply the method to each block."""
-        given = table.identified()
+        given = with_record_ids(table)
         engine = given.engine
         frame = self._cut(engine, _number_strata(engine, given.rows.frame, self.by), self._near(given))
         counts = engine.collect(engine.histogram(frame, [BLOCK]))[ROWS]
@@ -85,7 +86,7 @@ class InBlocks(Method):
             return Outcome(given, {"blocks": 0})
         done = engine.map_blocks(frame, BLOCK, _Work(self.method, given.schema, stream))
         evidence = {"blocks": len(counts), "smallest": counts.min(), "largest": counts.max()}
-        return Outcome(given.reworked(done, self.overwrites(given.schema)), evidence)
+        return Outcome(rewrite_columns(given, done, self.overwrites(given.schema)), evidence)
 
     def _cut(self, engine: Engine[Any], frame: IntoFrame, near: list[str]) -> object:
         """Cut the blocks that are too large, as far as they can be cut."""

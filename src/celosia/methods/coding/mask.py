@@ -10,6 +10,7 @@ from pydantic import Field
 from celosia.methods.bases.by_rows import EACH_CELL
 from celosia.parts import Columns, CountsRows, Memory, Method, PersonUnit, PublishesEvidence, RowWise
 from celosia.table import Outcome
+from celosia.table.edit import replace_by_expressions
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -50,7 +51,7 @@ class Mask(PublishesEvidence, RowWise, Method):
 
         types = table.engine.types(table.rows.frame)
         changed = {name: self._mask(as_text(name, types[name])) for name in self.columns}
-        return Outcome(table.with_columns(changed), {"masked": list(self.columns)})
+        return Outcome(replace_by_expressions(table, changed), {"masked": list(self.columns)})
 
     def _mask(self, text: nw.Expr) -> nw.Expr:
         import narwhals as nw

@@ -28,6 +28,7 @@ from celosia.parts import (
 )
 from celosia.table import Outcome
 from celosia.table.columns import count_values
+from celosia.table.edit import map_values
 
 if TYPE_CHECKING:
     from celosia.streams import Stream
@@ -98,7 +99,7 @@ class Pseudonymise(PublishesEvidence, RecordByRecord, Method):
                         f"pseudonymise: two values of column {name!r} would get one pseudonym; use a greater length"
                         f" than {self.length}."
                     )
-            replaced = replaced.map(name, values, pseudonyms)
+            replaced = map_values(replaced, name, values, pseudonyms)
         private = {"pseudonyms": back} if self.reverse else {}
         return Outcome(replaced, {"replaced": list(self.columns), "values": len(back)}, private)
 

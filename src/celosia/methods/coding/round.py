@@ -14,6 +14,7 @@ from celosia.methods.bases.by_rows import EACH_CELL
 from celosia.parts import CountsRows, Method, PersonUnit, RecordByRecord, SuitedColumns
 from celosia.table import Outcome
 from celosia.table.columns import column_types
+from celosia.table.edit import replace_by_expressions
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -73,8 +74,8 @@ class Round(RecordByRecord, Method):
                 table.replace({name: self._round_randomly(table, name, whole[name], stream) for name in self.columns})
             )
         return Outcome(
-            table.with_columns(
-                {name: self._whole(name) if whole[name] else self._expression(name) for name in self.columns}
+            replace_by_expressions(
+                table, {name: self._whole(name) if whole[name] else self._expression(name) for name in self.columns}
             )
         )
 

@@ -16,6 +16,7 @@ from celosia.errors import DataError, ParameterError
 from celosia.parts import CountsRows, Memory, Method, PersonUnit, RecordByRecord, SuitedColumns
 from celosia.table import Outcome
 from celosia.table.columns import cheapest_frame_with, column_types
+from celosia.table.edit import replace_by_expressions
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -82,7 +83,7 @@ class _Coding(RecordByRecord, Method):
         counted = table.engine.collect(frame.select(**hits).to_native()).row(0, named=True)
         private = {"limits": {name: str(limit) for name, limit in limits.items()}} if self.quantile is not None else {}
         changed = {name: int(count or 0) for name, count in counted.items()}
-        return Outcome(table.with_columns(changes), {"changed": changed}, private)
+        return Outcome(replace_by_expressions(table, changes), {"changed": changed}, private)
 
     def _limit(self, table: Table, name: str) -> tuple[Any, Any]:
         """Return the limit of a column and the replacement of the values beyond it, in the column's type."""

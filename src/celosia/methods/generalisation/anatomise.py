@@ -9,6 +9,7 @@ from pydantic import Field
 from celosia.errors import DataError
 from celosia.parts import Columns, Method, OnlyRead, PersonUnit
 from celosia.table import Outcome
+from celosia.table.derive import new_records
 from celosia.views.boxes.separation import separate
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Anatomise(Method):
     >>> data = pl.DataFrame({"age": [30, 30, 38, 38], "disease": ["flu", "HIV", "flu", "HIV"]})
     >>> table = celosia.read(data, celosia.Schema.of(quasi=["age"], sensitive=["disease"]))
     >>> safe = celosia.protect(table, Anatomise(l=2))
-    >>> safe.polars().rows(), safe.secrets[-1]["tables"]["sensitive"].polars().rows()
+    >>> safe.polars().rows(), safe.private_history[-1]["tables"]["sensitive"].polars().rows()
     ([(30, 1), (30, 1), (38, 2), (38, 2)], [(1, 'HIV', 1), (1, 'flu', 1), (2, 'HIV', 1), (2, 'flu', 1)])
     """
 
@@ -76,5 +77,5 @@ class Anatomise(Method):
         for name in names:
             frame = pl.DataFrame({GROUP: separated.label + 1, name: table.column(name)})
             counted = frame.group_by(GROUP, name).agg(pl.len().cast(pl.Int64).alias(COUNT)).sort(GROUP, name)
-            others["sensitive" if len(names) == 1 else f"sensitive_{name}"] = table.fresh(counted)
+            others["sensitive" if len(names) == 1 else f"sensitive_{name}"] = new_records(table, counted)
         return Outcome(kept, separated.evidence, others=others)

@@ -35,6 +35,8 @@ from celosia.search.lattice.explanation import lattice_record, search_quality
 from celosia.search.lattice.lattice import ENUMERATED, SearchResult, search
 from celosia.search.lattice.objective import SUM, ColumnObjective, LevelMaps, Objective
 from celosia.table import Outcome
+from celosia.table.edit import map_values
+from celosia.table.suppression import suppress_classes
 from celosia.table.targets import Target, targets, wished
 
 if TYPE_CHECKING:
@@ -184,11 +186,11 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
 
         def change(table: Table) -> Table:
             for name, (values, new) in labels.items():
-                table = table.map(name, values, new)
+                table = map_values(table, name, values, new)
             if hidden is None:
                 return table
             blank = table.schema.sensitive if self.blank else ()
-            return table.suppress_classes(hidden, drop=self.drop, blank=blank)
+            return suppress_classes(table, hidden, drop=self.drop, blank=blank)
 
         return change
 

@@ -20,6 +20,7 @@ from celosia.search.lattice.objective import ColumnObjective
 from celosia.search.lattice.tables import Levels
 from celosia.search.local import LocalResult, LocalSearch
 from celosia.table import STAR, Outcome
+from celosia.table.suppression import suppress_records
 from celosia.table.targets import Target, targets, wished
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class LocalGeneralise(_SuppressingMethod):
 
     def _broken(self, done: Table, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Mask of the records of merged classes that fail a requirement: classes with equal cells are one class."""
-        judged = done.suppress(hidden) if hidden.any() else done
+        judged = suppress_records(done, hidden) if hidden.any() else done
         broken: NDArray[np.bool_] = np.logical_or.reduce([model.failing_records(judged) for model in self.require])
         return broken
 

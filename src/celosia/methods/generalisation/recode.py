@@ -18,6 +18,7 @@ from celosia.methods.bases.domain import canonical_numbers
 from celosia.parts import Column, CountsRows, Memory, Method, PersonUnit, Private, PublishesEvidence, RowWise
 from celosia.table import Outcome
 from celosia.table.columns import column_types, hierarchy_levels
+from celosia.table.edit import map_values, replace_by_expressions
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -117,7 +118,7 @@ class Recode(PublishesEvidence, RowWise, Method):
             from celosia.hierarchy import texts
 
             new = [text if text is None else self.mapping.get(text, text) for text in texts(values)]
-            return Outcome(table.map(self.column, values, new))
+            return Outcome(map_values(table, self.column, values, new))
         levels = hierarchy_levels(table, self.column, values)
         highest = max(self.level or 0, self.rest)
         if highest > levels.height:
@@ -125,8 +126,8 @@ class Recode(PublishesEvidence, RowWise, Method):
                 f"recode: column {self.column!r} has levels 0 to {levels.height}, got level {highest}."
             )
         if self.level is not None:
-            return Outcome(table.map(self.column, values, levels.labels(self.level)), {"level": self.level})
-        return Outcome(table.map(self.column, values, levels.cut(self.nodes or (), self.rest)))
+            return Outcome(map_values(table, self.column, values, levels.labels(self.level)), {"level": self.level})
+        return Outcome(map_values(table, self.column, values, levels.cut(self.nodes or (), self.rest)))
 
     def freeze(self, recorded: Mapping[str, Any]) -> Recode:
         """Return a recoding record by record; with ``bins``, by the recorded breaks of the release."""
@@ -177,7 +178,9 @@ class Recode(PublishesEvidence, RowWise, Method):
             raise ParameterError(f"recode: {count} intervals need {count} labels, got {len(self.labels)}.")
         evidence = {"intervals": count}
         private = {"breaks": breaks} if self.bins is not None else {}
-        return Outcome(table.with_columns({self.column: self._interval(breaks, open_ended)}), evidence, private)
+        return Outcome(
+            replace_by_expressions(table, {self.column: self._interval(breaks, open_ended)}), evidence, private
+        )
 
     def _interval(self, breaks: list[float], open_ended: bool) -> nw.Expr:
         """Label of the interval as one expression."""

@@ -13,6 +13,7 @@ from celosia.hierarchy.values import OneOf
 from celosia.parts import Column, Columns, Method, PersonUnit
 from celosia.table import Outcome
 from celosia.table.columns import hierarchy_levels
+from celosia.table.suppression import suppress_records
 from celosia.table.targets import Target, targets
 
 if TYPE_CHECKING:
@@ -110,7 +111,9 @@ class TreeGeneralise(Method):
             new[name] = pl.select(pl.when(pl.Series(kept)).then(fresh.gather(index)).otherwise(old).alias(name))[name]
         result = table.replace(new)
         if gone.any() or any(c.level >= top for c in done):
-            result = result.suppress(gone)  # also marks the others as not suppressed: a class at the root has stars too
+            result = suppress_records(
+                result, gone
+            )  # also marks the others as not suppressed: a class at the root has stars too
         members = np.zeros(nodes.shape[1], np.int64)
         published: dict[tuple[int, ...], list[int]] = {}
         for c in done:

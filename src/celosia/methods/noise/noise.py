@@ -24,6 +24,7 @@ from celosia.methods.bases.cells import (
 )
 from celosia.parts import CountsRows, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
+from celosia.table.edit import replace_by_batches
 from celosia.table.frames import row_batches
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Noise(Method):
             variances[name] = self.p * moments.variance
             own = stream.child(name).with_digest()
             added = _AddNoise(name, variances[name], bounds(table, name), self.keep_zeros, own)
-            done = done.batched(name, added)
+            done = replace_by_batches(done, name, added)
         return Outcome(done, {"noise_variance": variances})
 
 

@@ -11,6 +11,7 @@ from celosia.methods.bases.conditions import check_one_way, draw_records
 from celosia.parts import Column, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
+from celosia.table.edit import replace_by_expressions
 
 if TYPE_CHECKING:
     from celosia.data.schema import Schema
@@ -69,6 +70,6 @@ class Sample(Method):
         evidence: dict[str, object] = {"kept": int(mask.sum()), "of": len(table)}
         if weight is not None and self.reweigh and mask.any():
             # Polars multiplies by the inverse where other engines divide, which differs in the last bit: multiply
-            kept = kept.with_columns({weight: nw.col(weight).cast(nw.Float64) * (1 / chance)})
+            kept = replace_by_expressions(kept, {weight: nw.col(weight).cast(nw.Float64) * (1 / chance)})
             evidence["weights divided by"] = chance
         return Outcome(kept, evidence)

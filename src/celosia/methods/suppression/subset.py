@@ -12,6 +12,7 @@ from celosia.methods.bases.conditions import Condition, check_one_way, draw_reco
 from celosia.parts import Columns, Method, PersonUnit
 from celosia.parts.method import Rows
 from celosia.table import Outcome
+from celosia.table.derive import with_record_ids
 from celosia.table.source import Source, open_source
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Subset(Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Keep the subset."""
-        population = table.identified()
+        population = with_record_ids(table)
         if self.where is not None:
             mask = records_where(population, self.where, self.name)
         elif self.matching is not None:

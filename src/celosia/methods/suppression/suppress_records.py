@@ -12,6 +12,7 @@ from celosia.errors import ParameterError, RequirementError
 from celosia.methods.bases.suppression_method import _SuppressingMethod
 from celosia.parts import Model, PersonUnit, describe, population_table, refuse_other_views
 from celosia.table import Outcome
+from celosia.table.suppression import suppress_classes, suppress_records
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,14 +58,14 @@ class SuppressRecords(_SuppressingMethod):
         total, before = np.zeros(len(table), dtype=np.bool_), table.counts.suppressed_mask
         while (mask := self._violating_records(current) & ~total & ~before).any():
             total |= mask
-            current = table.suppress(total, blank=table.schema.sensitive if self.blank else ())
+            current = suppress_records(table, total, blank=table.schema.sensitive if self.blank else ())
             if (
                 not any(model.counted_columns() for model in self.require)
                 and table.schema.reading() == Missing.CATEGORY
             ):
                 break  # sizes of the other classes do not change
         if self.drop:
-            current = table.suppress(total, drop=True)
+            current = suppress_records(table, total, drop=True)
         if 0 < len(current) == current.suppressed():
             self._check_all(current)
         return Outcome(current, {"suppressed": int(total.sum()), "share": float(total.mean()) if len(total) else 0.0})
@@ -87,7 +88,7 @@ class SuppressRecords(_SuppressingMethod):
         if lost:
             blank = table.schema.sensitive if self.blank else ()
             violating = classes.cells.filter(pl.Series(bad))
-            current = table.suppress_classes(violating, drop=self.drop, blank=blank)
+            current = suppress_classes(table, violating, drop=self.drop, blank=blank)
         if 0 < len(current) == current.suppressed():
             self._check_all(current)
         return Outcome(current, {"suppressed": lost, "share": lost / max(1, len(table))})

@@ -15,6 +15,8 @@ from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import Impossible, combine_codes, created_impossible, strata, units
 from celosia.parts import Columns, CountsRows, Explored, Memory, Method, PersonUnit, SuitedColumns
 from celosia.table import Outcome
+from celosia.table.derive import with_record_ids
+from celosia.table.edit import replace_by_batches
 from celosia.table.frames import row_batches
 from celosia.table.source import Source, open_source
 
@@ -124,7 +126,7 @@ class Pram(Method):
         """Compute the matrices from counts and draw batch by batch, without the table in memory."""
         import polars as pl
 
-        done = table.identified()
+        done = with_record_ids(table)
         changed: dict[str, int] = {}
         matrices: dict[str, list[dict[str, object]]] = {}
         for name in self.columns:
@@ -149,7 +151,7 @@ class Pram(Method):
             own_stream = stream.child(name).with_digest()
             draws = _Draws(name, place, column.present, tuple(transitions), own_stream)
             before = done
-            done = done.batched(name, draws, further=self.within)
+            done = replace_by_batches(done, name, draws, further=self.within)
             changed[name] = _count_changed(before, draws, self.within)
         return self._outcome(done, changed, matrices)
 

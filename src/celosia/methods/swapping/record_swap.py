@@ -49,7 +49,7 @@ class RecordSwap(Method):
     >>> data = pl.DataFrame({"area": ["N", "N", "N", "S", "S", "S"], "job": ["x", "x", "y", "x", "y", "y"]})
     >>> method = RecordSwap(geography=["area"], risk=["job"], k=2)
     >>> protected = celosia.protect(celosia.read(data), method, seed=1)
-    >>> protected.secrets[-1]["swapped"] > 0, sorted(protected.polars()["area"].to_list())
+    >>> protected.private_history[-1]["swapped"] > 0, sorted(protected.polars()["area"].to_list())
     (True, ['N', 'N', 'N', 'S', 'S', 'S'])
     """
 

@@ -8,7 +8,6 @@ earlier releases than without, the new release breaks them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from celosia.release.evidence.public import Disclosure
 from celosia.release.evidence.release import Release
 from celosia.release.evidence.seal import file_hash
 from celosia.table import Table, read_released
+from celosia.table.derive import with_provenance
 from celosia.table.source import open_source
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def open_release(source: object) -> Table:
         raise DataError(f"{data.name!r} is not the file that {path.name!r} certifies: its hash is another one.")
     table = with_roles(read_released(data), certificate.roles)
     table = _with_hierarchies(table, path)
-    return replace(table, history=tuple(_entry(step) for step in certificate.steps))
+    return with_provenance(table, history=tuple(_entry(step) for step in certificate.steps))
 
 
 def with_roles(table: Table, stated: Roles) -> Table:

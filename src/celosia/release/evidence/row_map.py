@@ -13,6 +13,7 @@ from celosia.data.engines.fingerprint import BLOCK
 from celosia.data.engines.row_codes import NO_PERSON, PERSON
 from celosia.errors import DataError
 from celosia.streams import keyed_words
+from celosia.table.derive import with_record_ids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +48,7 @@ def _first_records_in_engine(protected: Table, person: str, ids: NDArray[np.int6
     frame = _stored_first_records(protected, person)
     if frame is None:
         named, first = ~nw.col(person).is_null(), nw.col(RECORD).min().over(person)
-        own = nw.from_native(protected.identified().rows.frame).select(RECORD, person)
+        own = nw.from_native(with_record_ids(protected).rows.frame).select(RECORD, person)
         whose = nw.when(named).then(first).otherwise(nw.lit(NO_PERSON)).cast(nw.Int64)
         frame = own.select(RECORD, whose.alias(PERSON)).to_native()
     numbers = np.full(int(ids.max(initial=-1)) + 1, NO_PERSON, dtype=np.int64)
@@ -60,7 +61,7 @@ def _first_records_in_engine(protected: Table, person: str, ids: NDArray[np.int6
 
 def _stored_first_records(protected: Table, person: str) -> object | None:
     """Return the first records that were stored with the row codes; None if a step changed the person column."""
-    lineage = protected.lineage
+    lineage = protected.provenance.lineage
     if lineage is None or lineage.changes_column(person) or lineage.base.stored is None:
         return None
     return lineage.base.stored.first_records()

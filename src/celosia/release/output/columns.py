@@ -22,6 +22,8 @@ from celosia.release.output.column_profile import Frame
 from celosia.release.output.guard import check_reasons, inspect, refuse_certain
 from celosia.release.output.sighting import Sighting
 from celosia.table.columns import column_types, count_values
+from celosia.table.derive import with_provenance, with_record_ids
+from celosia.table.materialise import reorder, shuffle
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,10 +73,10 @@ def select_output(
     left_out = choice.left_out(protected)
     if len(left_out) == len(protected.names):
         raise OutputError(f"no column is left to release: give the columns roles, or name those to keep ({keeping}).")
-    secrets = tuple({**secret, **choice.further(secret)} for secret in protected.secrets)
+    secrets = tuple({**secret, **choice.further(secret)} for secret in protected.private_history)
     kept = [choice.describe_kept(protected, name) for name in protected.names if name in keep and choice.reason(name)]
     reasons = {name: choice.reason(name) for name in left_out}
-    table = replace(protected.drop(left_out), secrets=secrets)
+    table = with_provenance(protected.drop(left_out), private_history=secrets)
     sightings = _run_guard(original, table, methods, keep, acknowledge, keeping, changed)
     return OutputTable(original, table, tuple(methods), reasons, tuple(kept), sightings)
 
@@ -109,10 +111,10 @@ def order_records(output: OutputTable, order: str, stream: Stream) -> Table:
     """
     table, engine = output.table, output.table.engine
     if order == "kept":
-        return table.arranged(engine.sort_by_record(table.rows.frame))
+        return reorder(table, engine.sort_by_record(table.rows.frame))
     stream = order_stream(output, stream)
-    secrets = tuple({**secret, **_shuffle_tables(output.original, secret, stream)} for secret in table.secrets)
-    return replace(table.shuffled(stream, _domains(table)), secrets=secrets)
+    secrets = tuple({**secret, **_shuffle_tables(output.original, secret, stream)} for secret in table.private_history)
+    return with_provenance(shuffle(table, stream, _domains(table)), private_history=secrets)
 
 
 def order_stream(output: OutputTable, stream: Stream) -> Stream:
@@ -132,7 +134,7 @@ def _domains(table: Table) -> dict[str, pl.Series]:
 
 def further_tables(table: Table) -> dict[str, Table]:
     """Tables that steps made in addition to the main one: the second table of an anatomy, copies of a synthesis."""
-    return {name: other for secret in table.secrets for name, other in secret.get("tables", {}).items()}
+    return {name: other for secret in table.private_history for name, other in secret.get("tables", {}).items()}
 
 
 def with_further_tables(table: Table, further: Mapping[str, Table]) -> Table:
@@ -143,9 +145,9 @@ def with_further_tables(table: Table, further: Mapping[str, Table]) -> Table:
         {**secret, "tables": {name: further.get(name, other) for name, other in secret["tables"].items()}}
         if "tables" in secret
         else secret
-        for secret in table.secrets
+        for secret in table.private_history
     ]
-    return replace(table, secrets=tuple(secrets))
+    return with_provenance(table, private_history=tuple(secrets))
 
 
 @dataclass(frozen=True)
@@ -241,11 +243,11 @@ def _count_original_values(original: Table, protected: Table, name: str) -> tupl
 
 def _shuffle_tables(original: Table, secret: Mapping[str, Any], stream: Stream) -> dict[str, Any]:
     """Shuffle the further tables of a step that contain original records, each by its own stream."""
-    tables = dict(secret.get("tables", {}))
+    tables: dict[str, Table] = dict(secret.get("tables", {}))
     for name, other in tables.items():
-        if other.family is original.family:
+        if other.provenance.family is original.provenance.family:
             engine = other.engine
-            shuffled = engine.select(engine.shuffle(other.identified().rows.frame, stream.child(name)), other.names)
+            shuffled = engine.select(engine.shuffle(with_record_ids(other).rows.frame, stream.child(name)), other.names)
             rows = Rows(engine, engine.identify(engine.materialise(shuffled)), other.schema)
-            tables[name] = replace(other, rows=rows, family=object(), lineage=None, _cache={})
+            tables[name] = with_provenance(replace(other, rows=rows, _cache={}), family=object(), lineage=None)
     return {"tables": tables} if tables else {}

@@ -61,7 +61,7 @@ def count_copies(original: Table, released: Table, formal: Collection[str]) -> C
     the first count that is too large, else the first.
     """
     names = [name for name in released.names if name not in formal and name in original.names]
-    if released.family is original.family or not (names and len(original) and len(released)):
+    if released.provenance.family is original.provenance.family or not (names and len(original) and len(released)):
         return None
     types = original.engine.types(original.rows.frame)
     numbers = [name for name in names if types[name].is_numeric()]

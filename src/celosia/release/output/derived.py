@@ -21,6 +21,7 @@ from celosia.data.schema import NAMING, Role
 from celosia.release.output.rarity import count_unchanged, has_tolerance
 from celosia.release.output.sighting import Sighting
 from celosia.table.columns import has_many_values
+from celosia.table.derive import with_record_ids
 from celosia.table.pairing import positions
 
 if TYPE_CHECKING:
@@ -94,7 +95,11 @@ class DerivedColumns:
     def _candidates(self) -> frozenset[str]:
         """Released columns that are compared: neither quasi-identifiers nor columns that name a person."""
         original, released = self.original, self.released
-        if released.family is not original.family or len(original) < SMALL_FILE or not any(self._changed):
+        if (
+            released.provenance.family is not original.provenance.family
+            or len(original) < SMALL_FILE
+            or not any(self._changed)
+        ):
             return frozenset()
         shown = [name for name in released.names if name in original.schema and name not in self.formal]
         roles = {name: released.schema[name].roles for name in shown}
@@ -118,7 +123,7 @@ class DerivedColumns:
                 pl.DataFrame([released.column(name).gather_every(step) for name in after]),
             )
         else:
-            frames = [nw.from_native(table.identified().rows.frame) for table in (original, released)]
+            frames = [nw.from_native(with_record_ids(table).rows.frame) for table in (original, released)]
             parts = [
                 frame.filter(nw.col(RECORD) % step == 0).select(
                     RECORD, *(nw.col(name).alias(f"{side} {name}") for name in names)

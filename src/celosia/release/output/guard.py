@@ -104,11 +104,11 @@ def _sightings_in_labels(released: Table) -> Iterator[Sighting]:
             if mask[place]:
                 advice = "rename the column"
                 yield Sighting(name, what, place + 1, len(names), certain=True, advice=advice, unit=NAME)
-    if released.facts is None:
+    if released.origin.facts is None:
         return
     for name in names:
-        values = [str(label) for label in released.facts.labels.get(name, {}).values() if label]
-        labels = [*values, *filter(None, [released.facts.descriptions.get(name)])]
+        values = [str(label) for label in released.origin.facts.labels.get(name, {}).values() if label]
+        labels = [*values, *filter(None, [released.origin.facts.descriptions.get(name)])]
         forms = {what: sum(mask) for what, mask in _forms_in(labels).items()} or _form_of_labels(values)
         for what, count in forms.items():
             advice = "remove the labels from the file"
@@ -234,7 +234,7 @@ class _Inspection:
 
         original, released = self.original, self.released
         column, filled = original.schema[name], profile.all.rows
-        paired = released.family is original.family
+        paired = released.provenance.family is original.provenance.family
         exact = untouched and paired and original.schema.person is None  # the released column alone shows the count
         numbers = column.kind in (Kind.NUMERIC, Kind.DATE) and not self._is_code_list(name, profile)
         unchanged = filled if untouched else None
@@ -268,7 +268,7 @@ class _Inspection:
         """Whether most values of a numeric column are category codes that have labels."""
         import polars as pl
 
-        labels = {} if self.original.facts is None else self.original.facts.labels.get(name, {})
+        labels = {} if self.original.origin.facts is None else self.original.origin.facts.labels.get(name, {})
         codes = [float(code) for code in labels if isinstance(code, int | float)]
         if not codes:
             return False

@@ -11,6 +11,7 @@ from celosia.data.engines.engine import RECORD, as_text
 from celosia.data.engines.row_codes import PERSONS, ROWS
 from celosia.release.output.column_profile import Frame
 from celosia.table.columns import count_values, has_many_values
+from celosia.table.derive import with_record_ids
 from celosia.table.pairing import is_spread, nearly_same_numbers, paired_counts
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def rare_values(original: Table, released: Table, name: str, *, untouched: bool,
     import narwhals as nw
 
     engine, person = released.engine, original.schema.person
-    before, paired = None, released.family is original.family
+    before, paired = None, released.provenance.family is original.provenance.family
     if not untouched or not paired:
         if not paired:  # rows of a synthesis, or of counts: a value must be rare in the original too
             counted = nw.from_native(engine.histogram(original.rows.frame, [name], person=person))
@@ -73,7 +74,7 @@ def _count_persons(original: Table, released: Table, name: str, person: str) -> 
     engine = released.engine
     if released is original:
         return nw.from_native(engine.histogram(original.rows.frame, [name], person=person))
-    cells, ids = (nw.from_native(table.identified().rows.frame) for table in (released, original))
+    cells, ids = (nw.from_native(with_record_ids(table).rows.frame) for table in (released, original))
     persons = ids.select(RECORD, nw.col(person).alias(_PERSON))
     joint = cells.select(RECORD, name).join(persons, on=[RECORD], how="inner")
     return nw.from_native(engine.histogram(joint.select(name, _PERSON).to_native(), [name], person=_PERSON))
@@ -98,7 +99,7 @@ def count_unchanged(original: Table, released: Table, name: str) -> int:
     """Count the records whose value is unchanged: a step that may overwrite a column need not do so."""
     import narwhals as nw
 
-    if released.family is not original.family:
+    if released.provenance.family is not original.provenance.family:
         return 0
     if has_tolerance(original, released, name):
         return _count_unchanged_numbers(original, released, name)
@@ -110,7 +111,7 @@ def count_unchanged(original: Table, released: Table, name: str) -> int:
         return int(pairs.rows[pairs.unchanged_cells(name) & present].sum())
 
     def cells(table: Table) -> Frame:
-        frame = nw.from_native(table.identified().rows.frame)
+        frame = nw.from_native(with_record_ids(table).rows.frame)
         text = as_text(name, frame.collect_schema()[name]).alias(name)
         return frame.select(nw.col(RECORD), text).drop_nulls()
 
@@ -123,7 +124,7 @@ def _count_unchanged_numbers(original: Table, released: Table, name: str) -> int
     import narwhals as nw
 
     def cells(table: Table, alias: str) -> Frame:
-        frame = nw.from_native(table.identified().rows.frame)
+        frame = nw.from_native(with_record_ids(table).rows.frame)
         return frame.select(nw.col(RECORD), nw.col(name).cast(nw.Float64).alias(alias)).drop_nulls()
 
     both = cells(released, "after").join(cells(original, "before"), on=[RECORD], how="inner")

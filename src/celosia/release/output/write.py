@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from celosia.release.evidence.certificate import journal_of
 from celosia.release.output.columns import OutputTable, further_tables, order_records, select_output
 from celosia.streams import Stream
 from celosia.table import Table, read, read_protected
+from celosia.table.derive import with_record_ids
 from celosia.table.frames import table_fingerprint, visible_frame
 
 if TYPE_CHECKING:
@@ -66,15 +68,17 @@ def write(
     >>> written.table.names, dict(written.leaving.left_out)
     (('age',), {'name': 'identifier'})
     """
-    protected = read_protected(table, schema).identified()
+    protected = with_record_ids(read_protected(table, schema))
     path, first = Path(out), protected.first if original is None else read(original, schema)
-    steps = [secret["method"] for secret in protected.secrets if "method" in secret] if methods is None else methods
+    steps = (
+        [secret["method"] for secret in protected.private_history if "method" in secret] if methods is None else methods
+    )
     output = select_output(first, protected, steps, keep, keeping=keeping, acknowledge=acknowledge)
-    released = order_records(output, order, Stream.of(seed, lambda: table_fingerprint(first)))
+    released = order_records(output, order, Stream.of(seed, functools.partial(table_fingerprint, first)))
     tables = {"out": released.engine.select(released.rows.frame, released.names)}
     tables |= {name: visible_frame(other) for name, other in further_tables(released).items()}
     paths = {name: path if name == "out" else sibling_path(path, f".{name}") for name in tables}
-    facts = output_facts(first.facts, steps)
+    facts = output_facts(first.origin.facts, steps)
     if len(tables) == 1:
         write_frame(tables["out"], path, facts, originals=originals, overwrite=overwrite, **writer_options(path))
     else:

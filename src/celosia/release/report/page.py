@@ -118,7 +118,7 @@ class _Page:
         if not self.internal:
             return {"dependences": (), "lattices": (), "map": "", "owner": None}
         release, w = self.release, self.w
-        searched = [step["lattice"] for step in release.table.secrets if step.get("lattice") is not None]
+        searched = [step["lattice"] for step in release.table.private_history if step.get("lattice") is not None]
         facts = internal_of(release)
         return {
             "dependences": dependence_maps(release, w, language=self.language),
@@ -340,7 +340,7 @@ def _limits(release: Release, w: Mapping[str, Any]) -> list[str]:
     for finding in release.assessment.models:
         text = w["limits_of"].get(finding.part.name) or w["limits_of"]["other"].format(name=finding.part.name)
         texts.append(text)
-    methods = [secret["method"] for secret in release.table.secrets if "method" in secret]
+    methods = [secret["method"] for secret in release.table.private_history if "method" in secret]
     if set(release.table.names) <= formal_columns(release.original, release.table, methods):
         texts.append(w["limits_of"]["differential-privacy"])
     return [*dict.fromkeys(texts), w["limits_of"]["unmeasured"], w["limits_of"]["general"]]

@@ -17,6 +17,7 @@ from celosia.release.evidence.release import Release
 from celosia.release.policy.policy import Policy, Step
 from celosia.release.run import finish
 from celosia.streams import fresh_seed
+from celosia.table.derive import with_record_ids
 from celosia.table.pairing import by_key
 
 NO_REASON = "nobody has given one: it must not leave like this"
@@ -63,7 +64,7 @@ def report(
         refuse_existing([page])
     before, after = read_pair(original, protected, schema)
     after = by_key(before, after, key) if key else after
-    methods = [secret["method"] for secret in after.secrets if "method" in secret]
+    methods = [secret["method"] for secret in after.private_history if "method" in secret]
     guaranteed = [model for method in methods for model in requirements(method)]
     measures = {
         name: build_all(kind, wanted)
@@ -81,7 +82,7 @@ def report(
 
     def build_release(reasons: Mapping[str, str]) -> Release:
         policy = Policy.of({**sections, "guard": {"acknowledge": dict(reasons)}})
-        return finish(before.identified(), after.identified(), policy, fresh_seed())
+        return finish(with_record_ids(before), with_record_ids(after), policy, fresh_seed())
 
     try:
         release = build_release(acknowledge or {})

@@ -140,7 +140,7 @@ def _check_shape(file: ReleasedRows, stated: ReleasedTable) -> None:
 
 def _owner_facts(release: Release, findings: Iterable[Finding], record: RecordDraft) -> OwnerFacts:
     """Collect the facts that the publisher knows and the file does not show."""
-    original, methods = release.original, [s["method"] for s in release.table.secrets if "method" in s]
+    original, methods = release.original, [s["method"] for s in release.table.private_history if "method" in s]
     changed = set(overwritten_columns(original, methods))
     synthetic = any(method.rows == "new" for method in methods)
     schema = original.schema

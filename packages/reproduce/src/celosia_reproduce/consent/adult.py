@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.errors import DataError
+from celosia.table.derive import with_record_ids
 from celosia_reproduce.statements import Statement, printed
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def study(
     for at, q in enumerate(counts):
         quasi = TWELVE[:q]
         schema = celosia.Schema.of(quasi=quasi, hierarchies={n: t for n, t in trees.items() if n in quasi})
-        original = celosia.read(frame, schema).identified()
+        original = with_record_ids(celosia.read(frame, schema))
         for i, k in enumerate(sizes):
             tell("adult", (at + i / len(sizes)) / len(counts))
             method = {"use": "mondrian", "require": [{"use": "k-anonymity", "k": k}], "cut": "median"}

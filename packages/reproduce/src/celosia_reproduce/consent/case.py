@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.errors import ParameterError
+from celosia.table.derive import with_record_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -90,7 +91,7 @@ def table(frame: pl.DataFrame) -> Table:
     """Return the students as a table: the place is the quasi-identifier, the score sensitive."""
     import celosia
 
-    return celosia.read(frame, celosia.Schema.of(quasi=list(PLACE), sensitive=["score"])).identified()
+    return with_record_ids(celosia.read(frame, celosia.Schema.of(quasi=list(PLACE), sensitive=["score"])))
 
 
 def _places() -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
+from celosia.table.derive import with_record_ids
 from celosia_reproduce.statements import Statement, derived, printed
 
 Texts = Mapping[str, str]
@@ -159,7 +160,7 @@ def _tree() -> list[Statement]:
     rows = [leaf[:3] for leaf in LEAVES for _ in range(leaf[3])]
     extra = np.array([int(i < leaf[4]) for leaf in LEAVES for i in range(leaf[3])])
     frame = pl.DataFrame(rows, schema=list(TREE), orient="row")
-    table = celosia.read(frame, celosia.Schema.of(quasi=list(TREE))).identified()
+    table = with_record_ids(celosia.read(frame, celosia.Schema.of(quasi=list(TREE))))
     protected = honour(table, extra, Design(k=2, rule="class", tree=TREE), Stream(1))
     shown = protected.table.polars().with_columns(private=pl.Series(extra > 0))
     groups = shown.group_by(list(TREE)).agg(n=pl.len(), private=pl.col("private").any()).sort(TREE)

@@ -53,7 +53,7 @@ def anatomy(tables: Mapping[str, pl.DataFrame]) -> list[Statement]:
     quasi = tables["illness_quasi"].with_columns(pl.col("Age", "Grupoid").cast(pl.Int64)).rename({"Grupoid": "group"})
     published = celosia.read(quasi, celosia.Schema.of(quasi=["Age", "Sex"]))
     separated = celosia.protect(table, Anatomise(l=2))
-    second = separated.secrets[-1]["tables"]["sensitive"].polars()
+    second = separated.private_history[-1]["tables"]["sensitive"].polars()
     share = second.select((pl.col("count") / pl.col("count").sum().over("group")).max()).item()
     truth = table.polars().filter((pl.col("Age") == 38) & (pl.col("Disease") == "Heart")).height
     return [

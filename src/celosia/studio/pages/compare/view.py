@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 from celosia.data.toml_text import steps_text
 from celosia.release.report.ru_map import Window, whole_window
 from celosia.show.formats import number as shown_number
+from celosia.table.materialise import materialise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -139,4 +140,4 @@ def sample_of(table: Table) -> Table:
     if len(table) <= SAMPLE:
         return table
     chosen = np.random.default_rng(1).choice(table.ids(), SAMPLE, replace=False)
-    return table.take(np.sort(chosen)).computed()
+    return materialise(table.take(np.sort(chosen)))
