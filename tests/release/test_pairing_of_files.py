@@ -74,3 +74,24 @@ def test_swapped_columns_are_paired_by_position(pair):
     original, _ = pair
     swapped = original.with_columns(pl.col("V1").reverse(), pl.col("V2").shift(1, fill_value=9))
     assert celosia.compare(original, swapped, ["squared-error"]).losses[0].value > 0
+
+
+def test_a_constant_column_does_not_hide_another_order(pair):
+    original, _ = pair
+    frame = original.with_columns(country=pl.lit("ES"), income=pl.Series(range(10)) * 1.5)
+    shuffled = frame.with_columns(income=pl.col("income") + 0.1).sample(fraction=1, shuffle=True, seed=1)
+    frame.write_csv("f.csv")
+    shuffled.write_csv("g.csv")
+    with pytest.raises(DataError, match="another order"):
+        celosia.compare("f.csv", "g.csv", ["squared-error"], by="position")
+    one = ["V1", "income"]
+    for before, after in ((frame, shuffled), (frame.to_pandas(), shuffled.to_pandas())):
+        with pytest.raises(DataError, match="state by='position'"):
+            celosia.compare(before[one], after[one], ["squared-error"])
+
+
+def test_frames_without_an_unchanged_column_are_paired_with_a_warning(pair):
+    original, noisy = (frame.drop("id") for frame in pair)
+    with pytest.warns(UserWarning, match="no unchanged column shows"):
+        celosia.compare(original, noisy, ["squared-error"])
+    celosia.compare(original, noisy, ["squared-error"], by="position")

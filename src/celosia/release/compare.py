@@ -11,7 +11,7 @@ from celosia.release.assess import PartsLike
 from celosia.release.evidence.findings import Comparison, measure_loss, measure_threat
 from celosia.release.policy.feasibility import refuse_beyond
 from celosia.table import Table, read
-from celosia.table.pairing import by_index, pair
+from celosia.table.pairing import by_index, pair, warn_of_positions
 
 
 @explain_failures()
@@ -42,12 +42,14 @@ def compare(
     before, after = read_pair(original, protected, schema)
     refuse_beyond(before, [*built_losses, *built_risks])
     before, after = pair(before, after, key=key, by=by)
-    return Comparison(
+    comparison = Comparison(
         before,
         after,
         tuple(measure_loss(loss, before, after) for loss in built_losses),
         tuple(measure_threat(risk, before, after) for risk in built_risks),
     )
+    warn_of_positions(before, after)
+    return comparison
 
 
 def read_pair(original: object, protected: object, schema: Schema | None = None) -> tuple[Table, Table]:

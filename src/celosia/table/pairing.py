@@ -6,6 +6,7 @@ column only: a written release is shuffled, so positions mean nothing.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,11 +40,16 @@ def positions(original: Table, protected: Table) -> NDArray[np.int64]:
         key = ("positions", original.rows)
         return protected.cached(key, lambda: np.searchsorted(original.ids(), protected.ids()).astype(np.int64))
     if original.origin.ordered and protected.origin.ordered and len(original) == len(protected):
-        return np.arange(len(original), dtype=np.int64)
+        return protected.cached(_by_position(original), lambda: np.arange(len(original), dtype=np.int64))
     raise NotApplicable(
         "the records of the two tables cannot be paired: give a key column that both have, or measure inside the run "
         "that protects the table (a written release is shuffled, so positions mean nothing)."
     )
+
+
+def _by_position(original: Table) -> tuple[object, ...]:
+    """Return the key under which a table keeps that it was paired by position."""
+    return "by position", original.rows
 
 
 def counterparts(original: Table, protected: Table) -> NDArray[np.int64]:
@@ -185,23 +191,44 @@ def pair(
         refuse_shuffled(original, protected)
         return original, by_ids(original, protected, original.ids())
     if original.origin.ordered and protected.origin.ordered and len(original) == len(protected):
-        refuse_shuffled(original, protected)
+        refuse_shuffled(original, protected, stated=False)
     return original, protected
 
 
-def refuse_shuffled(original: Table, protected: Table) -> None:
-    """Raise when two or more unchanged columns have the same rows in both tables, but in another order."""
+def refuse_shuffled(original: Table, protected: Table, *, stated: bool = True) -> bool:
+    """Return whether an unchanged column shows that the rows have the same order; raise when one shows another.
+
+    A column is unchanged if it has the same values in both tables, in any order; one with a single value shows nothing,
+    and one with equal cells at all positions shows that the order is the same. If pairing by position is ``stated``,
+    two columns must have the same rows in another order, since methods swap the values of a column; otherwise one is
+    enough.
+    """
     names = [name for name in original.names if name in protected.names]
     before, after = original.polars().select(names), protected.polars().select(names)
-    same = [name for name in names if before[name].dtype == after[name].dtype]
+    same = [name for name in names if before[name].dtype == after[name].dtype and before[name].n_unique() > 1]
     unchanged = [name for name in same if before[name].sort().equals(after[name].sort())]
-    if len(unchanged) < 2 or any(before[name].equals(after[name]) for name in unchanged):
-        return
-    if before.select(unchanged).sort(unchanged).equals(after.select(unchanged).sort(unchanged)):
-        listed = ", ".join(unchanged)
+    if any(before[name].equals(after[name]) for name in unchanged):
+        return True
+    together = len(unchanged) > 1 and before.select(unchanged).sort(unchanged).equals(
+        after.select(unchanged).sort(unchanged)
+    )
+    if together or (unchanged and not stated):
+        rows = "the same rows" if together else "the same values"
         raise DataError(
-            f"the rows of the two tables are in another order: the unchanged columns ({listed}) have the same rows, "
-            "but not at the same positions. A written release is shuffled. Give a key column that both have (key)."
+            f"the rows of the two tables are in another order: the unchanged columns ({', '.join(unchanged)}) have "
+            f"{rows}, but not at the same positions. A written release is shuffled. Give a key column that both have "
+            "(key)" + ("." if together else ", or state by='position' if a method moved these values.")
+        )
+    return False
+
+
+def warn_of_positions(original: Table, protected: Table) -> None:
+    """Warn if a measure paired two tables by position while nothing shows that their rows have the same order."""
+    if _by_position(original) in protected._cache and not refuse_shuffled(original, protected, stated=False):
+        warnings.warn(
+            "compare: rows are paired by position, and no unchanged column shows that their order is the same. A "
+            "written release is shuffled. State by='position', or give a key column that both have (key).",
+            stacklevel=3,
         )
 
 
@@ -232,7 +259,7 @@ def by_key(original: Table, protected: Table, key: str) -> Table:
 def by_index(original: Table, protected: Table) -> Table:
     """The protected frame paired with the original by the index of pandas, where both have one that tells rows apart.
 
-    Fewer rows that are numbered from 0 may have been numbered again: they are not paired.
+    Rows that are numbered from 0 may have been numbered again: they are not paired.
     """
     ours, theirs = original.origin.metadata.index, protected.origin.metadata.index
     alike = (
@@ -243,7 +270,7 @@ def by_index(original: Table, protected: Table) -> Table:
     if not alike or not ours.is_unique or not theirs.is_unique:
         return protected
     places = ours.get_indexer(theirs)
-    numbered = len(ours) != len(theirs) and np.array_equal(theirs, np.arange(len(theirs)))
+    numbered = np.array_equal(theirs, np.arange(len(theirs)))
     return protected if numbered or (places < 0).any() else by_ids(original, protected, original.ids()[places])
 
 
