@@ -95,3 +95,10 @@ def test_frames_without_an_unchanged_column_are_paired_with_a_warning(pair):
     with pytest.warns(UserWarning, match="no unchanged column shows"):
         celosia.compare(original, noisy, ["squared-error"])
     celosia.compare(original, noisy, ["squared-error"], by="position")
+
+
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.String, pl.Int16])
+def test_keys_of_other_types_are_compared_as_text(pair, dtype):
+    original, noisy = pair
+    losses = celosia.compare(original, noisy.with_columns(pl.col("id").cast(dtype)), ["squared-error"], key="id").losses
+    assert losses[0].value == pytest.approx(MEASURES["squared-error"])

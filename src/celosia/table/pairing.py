@@ -243,8 +243,9 @@ def by_key(original: Table, protected: Table, key: str) -> Table:
     """The protected table with the record ids of the original, found through a key column of both."""
     import polars as pl
 
-    ours = original.column(key)
-    theirs = protected.column(key)
+    ours, theirs = original.column(key), protected.column(key)
+    if ours.dtype != theirs.dtype:
+        ours, theirs = _as_text(ours), _as_text(theirs)
     for which, series in (("original", ours), ("protected", theirs)):
         repeated = len(series) - series.n_unique()
         if repeated:
@@ -254,6 +255,14 @@ def by_key(original: Table, protected: Table, key: str) -> Table:
     if matched.null_count():
         raise DataError(f"key column {key!r}: {matched.null_count()} protected records have no original.")
     return by_ids(original, protected, matched.to_numpy())
+
+
+def _as_text(column: pl.Series) -> pl.Series:
+    """Return the values of a key as text, whole numbers without decimals."""
+    import polars as pl
+
+    whole = column.cast(pl.Int64, strict=False) if column.dtype.is_float() else column
+    return whole.cast(pl.String) if (whole == column).all() else column.cast(pl.String)
 
 
 def by_index(original: Table, protected: Table) -> Table:
