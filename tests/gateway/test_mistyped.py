@@ -132,6 +132,13 @@ def test_the_second_data_set_of_a_ledger_is_added_by_name(ledger: Ledger):
     assert ledger.datasets() == ["first", "second"]
 
 
+def test_a_type_that_no_value_has_binds_nothing(place, capsys):
+    (place / "dataset.toml").write_text(DECLARATION.replace('{type = "integer", bounds = [0, 100]}', '{type = "date"}'))
+    assert run(["gateway", "init"]) == 2
+    assert "declared date, but none of its values is" in capsys.readouterr().err
+    assert sorted(path.name for path in place.iterdir()) == ["dataset.toml", "person.csv"]
+
+
 def test_a_declaration_that_does_not_fit_binds_nothing(place, capsys):
     (place / "dataset.toml").write_text(DECLARATION.replace("age =", "aeg ="))
     assert run(["gateway", "init"]) == 2

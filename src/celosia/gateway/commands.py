@@ -11,7 +11,7 @@ from celosia.data.io.database import without_password
 from celosia.errors import InputError
 from celosia.gateway.answer import Answer, cell_text, cost_data
 from celosia.gateway.audit import Finding, audit
-from celosia.gateway.databases import open_database
+from celosia.gateway.databases import check_database, open_database
 from celosia.gateway.explain import Explanation
 from celosia.gateway.gateway import GRID, Gateway
 from celosia.gateway.ledger import Ledger, NoLedger, Verification
@@ -32,7 +32,7 @@ def init(dataset: str | Path, *, ledger: str | Path | None = None, keys: str | P
     from celosia.gateway.keys import Keys
 
     facts, place, key_file = DatasetFacts.load(dataset), ledger_of(dataset, ledger), keys_of(dataset, keys)
-    open_database(facts).close()
+    check_database(facts)
     created = []
     if not LEDGER.exists(place):
         LEDGER.create(place)

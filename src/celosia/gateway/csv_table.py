@@ -22,8 +22,12 @@ _WHOLE = "[+-]?[0-9]+([.]0*)?"
 _LOG = logging.getLogger(__name__)
 
 
-def load_csv(connection: duckdb.DuckDBPyConnection, name: str, path: Path, columns: Mapping[str, ColumnFacts]) -> None:
+def load_csv(
+    connection: duckdb.DuckDBPyConnection, name: str, path: Path, columns: Mapping[str, ColumnFacts]
+) -> list[str]:
     """Create a table of the declared columns; a cell that is not of the declared type is missing.
+
+    Return the columns of which no cell is of the declared type.
 
     If the file has no declared column, all of its columns are loaded, and the check of the declaration names those
     that it misses.
@@ -46,6 +50,7 @@ def load_csv(connection: duckdb.DuckDBPyConnection, name: str, path: Path, colum
         unreadable = frame[column].str.contains("\ufffd", literal=True).sum()
         if unreadable:
             _LOG.warning("%d values of the column %r of %r are not in UTF-8.", unreadable, column, name)
+    return [column for column, fits in zip(typed, fitting, strict=False) if not fits and frame[column].count()]
 
 
 def _read_texts(path: Path, declared: tuple[str, ...]) -> pl.DataFrame:

@@ -53,6 +53,8 @@ class Database(ABC):
 
     def __init__(self, facts: DatasetFacts) -> None:
         self._seconds = facts.seconds
+        self.misfits: list[tuple[str, str]] = []
+        """Tables and columns without any value of the declared type."""
 
     def rows(self, sql: str, delay: float = 0.0) -> list[tuple[Any, ...]]:
         """Run one query and return its rows; the message of a failure may hold values, so it is not passed on.
@@ -126,7 +128,7 @@ class DuckDB(Database):
         if not path.is_file():
             raise InputError(f"the table {name!r} is declared in the file {path}, which does not exist.")
         if path.suffix.lower() not in (".parquet", ".pq"):
-            load_csv(self._root, name, path, table.columns)
+            self.misfits += [(name, column) for column in load_csv(self._root, name, path, table.columns)]
             return
         source = f"read_parquet({literal(exact_path(path))})"
         chosen = [quote_name(column) for column in table.columns if column in self._column_types(source)]
@@ -280,6 +282,20 @@ def open_database(facts: DatasetFacts) -> Database:
     """Open the data set's database and check the declaration against it: tables, columns, types, uniqueness."""
     with address(facts.database) as plain:
         return _connect(facts.model_copy(update={"database": plain}))
+
+
+def check_database(facts: DatasetFacts) -> None:
+    """Raise if a new declaration does not fit the data: as a gateway does that opens, or if no value of a column fits.
+
+    A gateway that is in use opens all the same, so that no record decides whether anyone is answered.
+    """
+    database = open_database(facts)
+    database.close()
+    for table, column in database.misfits:
+        raise InputError(
+            f"the column {column!r} of {table!r} is declared {facts.tables[table].columns[column].type}, but none of "
+            "its values is. Declare another type, or convert the file: days are written 2026-11-15, decimals 1.5."
+        )
 
 
 def _connect(facts: DatasetFacts) -> Database:
