@@ -283,3 +283,11 @@ def test_a_missing_value_counts_as_a_value():
     assert roles["hiv_test"].role == "sensitive" or roles["hiv_test"].left_out
     assert roles["flag"].role == "quasi" or roles["flag"].left_out
     assert roles["constant"].role == roles["empty"].role == "insensitive"
+
+
+@pytest.mark.parametrize(("rare", "usual"), [("yes", "NA"), ("B", "A")])
+def test_a_rare_value_is_not_harmless(rare, usual):
+    frame = pl.DataFrame({"sex": ["F", "M"] * 1000, "x2": [rare] * 7 + [usual] * 1993})
+    (found,) = [s for s in celosia.suggest(frame) if s.name == "x2"]
+    assert found.role == "quasi"
+    assert "rare value" in found.reason

@@ -179,7 +179,8 @@ def _by_power(content: Content, meaning: Meaning | None) -> Judgement:
         if meaning is not None and content.distinction > 0.2:
             return Judgement(Role.IDENTIFIER, f"the name says: {meaning.what}; {content.distinct} values", 18, own)
     if content.separation < LITTLE_POWER:
-        return Judgement(Role.INSENSITIVE, f"it {_power(content)}, hardly any")
+        reason = f"it {_power(content)}, hardly any, but a person with a rare value differs from the rest"
+        return Judgement(Role.QUASI, reason, unknown=True)
     reason = f"its meaning is unknown; it {_power(content)}, so an intruder who knows it can single records out"
     return Judgement(Role.QUASI, reason, unknown=True)
 
