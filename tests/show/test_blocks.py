@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import celosia
+from celosia.errors import OutputError
 from celosia.show.blocks import (
     Block,
     assessment_blocks,
@@ -23,6 +24,7 @@ from celosia.show.blocks import (
     to_rich,
 )
 from celosia.show.controls import visible
+from celosia.show.pictures import Picture
 from celosia.table.suppression import suppress_records
 
 
@@ -126,3 +128,11 @@ def test_a_search_that_stopped_says_how_far_it_may_be_from_the_best():
     assert not search_blocks([{"step": "generalise", "search": {**found, "complete": True}}])
     (unknown,) = search_blocks([{"step": "generalise", "search": {**found, "gap": None, "score": (1, 2)}}])
     assert "A result was found; how far it is from the best is unknown" in unknown.title
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_a_picture_is_saved_as_a_page_only(tmp_path, ending):
+    picture = Picture("t", [])
+    assert picture.save(tmp_path / "p.html").read_text().startswith("<!doctype html>")
+    with pytest.raises(OutputError, match=r"Name the file \.html"):
+        picture.save(tmp_path / f"p.{ending}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from celosia.errors import OutputError
 from celosia.show.look import light
 
 STYLE = (
@@ -40,9 +41,11 @@ class Picture:
         return f'<div class="celosia">{style}{"".join(self.figures)}</div>'
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture as a page of its own that opens offline."""
+        """Write the picture as a page of its own that opens offline; the path ends in .html."""
         from html import escape
 
+        if Path(path).suffix.lower() not in (".html", ".htm"):
+            raise OutputError(f"{str(path)!r}: pictures are written as pages. Name the file .html.")
         head = f'<meta charset="utf-8"><title>{escape(self.title)}</title>'
         page = f'<!doctype html><html lang="en"><head>{head}</head><body>{self._repr_html_()}</body></html>'
         Path(path).write_text(page, encoding="utf-8")
