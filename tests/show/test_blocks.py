@@ -132,7 +132,7 @@ def test_a_search_that_stopped_says_how_far_it_may_be_from_the_best():
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_a_picture_is_saved_as_a_page_only(tmp_path, ending):
-    picture = Picture("t", [])
+    picture = Picture([], "t")
     assert picture.save(tmp_path / "p.html").read_text().startswith("<!doctype html>")
     with pytest.raises(OutputError, match=r"Name the file \.html"):
         picture.save(tmp_path / f"p.{ending}")
