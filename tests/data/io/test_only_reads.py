@@ -291,3 +291,21 @@ def test_a_mistyped_directory_is_not_made(tmp_path):
         with pytest.raises(OutputError, match="No such file or directory"):
             cio.write(pl.DataFrame({"a": [1]}), tmp_path / "none" / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_view_gives_no_paths_of_this_computer(tmp_path):
+    with duckdb.connect(str(tmp_path / "v.duckdb")) as base:
+        base.execute("CREATE VIEW v AS SELECT current_setting('temp_directory') AS place")
+    with sqlite3.connect(tmp_path / "v.db") as base:
+        base.execute("CREATE VIEW v AS SELECT file FROM pragma_database_list")
+    for url in (f"duckdb:///{tmp_path}/v.duckdb", f"sqlite:///{tmp_path}/v.db"):
+        with pytest.raises(DataError):
+            cio.scan(url, table="v")
+    with pytest.raises(DataError, match="pragma_database_list"):
+        cio.scan(f"sqlite:///{tmp_path}/v.db", query="SELECT file FROM pragma_database_list")
+
+
+@pytest.mark.parametrize("url", ["foo://x", "md://base"])
+def test_an_unknown_scheme_is_named_before_a_query_is_asked_for(url):
+    with pytest.raises(DataError, match="not a database URL that is known"):
+        cio.scan(url)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 #: Records that are fetched or inserted at once.
 BATCH = 50_000
 # Messages of databases that quote names of tables and columns only. Others can quote cell values.
+SETTINGS = re.compile(r"\b(current_setting|getvariable|duckdb_settings|duckdb_databases|pragma_\w+)\b", re.IGNORECASE)
+"""What a view of DuckDB can read that is no data of its file."""
 HARMLESS = re.compile(r"no such (table|column)|does not exist|permission denied", re.IGNORECASE)
 
 
@@ -42,6 +44,9 @@ def scan(url: str, *, query: str | None = None, table: str | None = None) -> Sca
     since it can contain values.
     """
     if (query is None) == (table is None):
+        with address(url) as plain:
+            if not plain.startswith("duckdb:"):
+                create_engine(plain, read_only=True).dispose()  # another address is the first thing to correct
         raise ParameterError("database: give a query or a table, one of the two.")
     with address(url) as plain:
         scanned = _scan(plain, query, table)
@@ -283,6 +288,9 @@ def _scan_duckdb(url: str, query: str | None, table: str | None) -> Scan:
             connection = duckdb.connect(path, config=settings)
         else:
             connection = duckdb.connect(str(_existing_file(path).absolute()), read_only=True, config=settings)
+        views = connection.sql("SELECT sql FROM duckdb_views() WHERE NOT internal").fetchall()
+        if any(SETTINGS.search(sql) for (sql,) in views):
+            raise DataError(f"{without_password(url)}: a view reads settings of this computer. Remove it.")
         if query is None:
             relation = connection.table(str(table))
         elif [statement.type for statement in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
@@ -331,10 +339,14 @@ def _existing_file(name: str) -> Path:
 def _locked_sqlite(path: Path) -> sqlite3.Connection:
     """Open an SQLite file read-only, so that also tables in memory cannot be written."""
     import sqlite3
+    from sqlite3 import SQLITE_DENY as DENY
+    from sqlite3 import SQLITE_PRAGMA as PRAGMA
 
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     connection.execute("PRAGMA query_only = ON")
     connection.execute("PRAGMA trusted_schema = OFF")
+    # a view that reads a pragma gets the paths of files of this computer
+    connection.set_authorizer(lambda action, *names: DENY if action == PRAGMA and names[3] else 0)
     return connection
 
 

@@ -52,6 +52,8 @@ def check_reads(query: str, dialect: str) -> None:
         raise DataError("the query does not only read: only a SELECT (or WITH … SELECT, or VALUES) can be read.")
     refuse_escaped(query)
     refuse_calls(tree)
+    if any(table.name.casefold() == "pragma_database_list" for table in tree.find_all(exp.Table)):
+        raise DataError("the query reads pragma_database_list, which names files of this computer. Leave it out.")
     for node in tree.find_all(exp.Anonymous):
         if dialect == "duckdb" and isinstance(node.parent, exp.Table | exp.Lateral) and node.name.lower() not in TABLES:
             raise DataError(f"the query calls {node.name}, which acts outside of the query. Leave it out.")
