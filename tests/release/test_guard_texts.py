@@ -344,3 +344,9 @@ def test_a_quasi_identifier_that_hardly_two_people_share_predicts_nothing():
     table = celosia.read(visits, schema)
     coarse = celosia.protect(table, "recode(column=born, breaks=[100, 200])")
     assert select_output(table, coarse, [coarse.private_history[-1]["method"]]).sightings == ()
+
+
+def test_a_date_as_the_name_of_a_column_is_reported():
+    frame = celosia.read(pl.DataFrame({"a": [1, 1], "12/10/1990": ["x", "x"]}), celosia.Schema.of(quasi=["a"]))
+    found = [str(each) for each in inspect(frame, frame, (), {}) if each.unit == "the name of column"]
+    assert found == ["the name of column 2: it holds a date"]

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from celosia.data.engines.row_codes import ROWS
+from celosia.data.io.text.sniff import DATE
 from celosia.data.schema import Kind, Role
 from celosia.errors import GuardError, UnknownName
 from celosia.hierarchy.values import Interval, OneOf, parse
@@ -104,6 +105,10 @@ def _sightings_in_labels(released: Table) -> Iterator[Sighting]:
             if mask[place]:
                 advice = "rename the column"
                 yield Sighting(name, what, place + 1, len(names), certain=True, advice=advice, unit=NAME)
+    for place, name in enumerate(names):
+        if DATE.fullmatch(name):  # the first person of a file without a header, or a wide table by days
+            advice = "rename the column"
+            yield Sighting(name, "a date", place + 1, len(names), certain=False, advice=advice, unit=NAME)
     if released.origin.facts is None:
         return
     for name in names:
