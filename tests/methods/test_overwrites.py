@@ -14,7 +14,7 @@ from celosia import Schema
 from celosia.data.schema import Role
 from celosia.parts import build, parts, public_spec
 from celosia.release.evidence.plain_data import plain
-from celosia.table.pairing import paired
+from celosia.table.pairing import positions
 
 LEVELS = {"use": "levels", "rows": [["Ur", "Sumer", "*"], ["Uruk", "Sumer", "*"], ["Nippur", "Sumer", "*"]]}
 EXAMPLES = {
@@ -109,7 +109,8 @@ def test_a_method_overwrites_what_it_declares_and_nothing_else(table, name):
         assert kept <= {"town"}, "only the strata of a synthesis are copied"
         return
     both = [column for column in table.names if column in protected.names]
-    before, after = paired(table, protected, both)
+    before = table.polars().select(both)[positions(table, protected)]
+    after = protected.polars().select(both)
     changed = {column for column in both if not _same(before[column], after[column])}
     assert changed <= declared
     assert changed or not declared, "the example must change something"

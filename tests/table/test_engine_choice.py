@@ -32,7 +32,7 @@ def people(request, tmp_path):
 
 @pytest.fixture
 def everything_is_large(monkeypatch):
-    monkeypatch.setattr(sys.modules["celosia.table.reading"], "SMALL", 10)
+    monkeypatch.setattr(sys.modules["celosia.table.readers"], "SMALL", 10)
 
 
 def test_a_small_file_is_held_by_polars_without_a_word(people):

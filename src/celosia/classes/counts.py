@@ -108,7 +108,7 @@ class ValueCounts:
         return self.baseline if self.prevalence is None else self.prevalence
 
     @property
-    def several(self) -> Verdict:
+    def has_repeated_persons(self) -> Verdict:
         """Whether some person of a class, or of the input table, has several values."""
         return (self.pairs > self.size) | (self.prevalence is not None)
 

@@ -110,8 +110,10 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
             distance_of = self.distance
             shares = (row / row.sum() for row in _dense_rows(counts))
             distance = np.array([float(distance_of(p, counts.baseline)) for p in shares])
-        if isinstance(self.distance, str) and counts.several.any():
-            distance = np.where(counts.several, np.maximum(distance, _largest_difference(counts)), distance)
+        if isinstance(self.distance, str) and counts.has_repeated_persons.any():
+            distance = np.where(
+                counts.has_repeated_persons, np.maximum(distance, _largest_difference(counts)), distance
+            )
         return np.round(distance, 12)  # 3/8 must be at most 0.375 whatever the last bit
 
     def least_removed(self, classes: ClassCounts) -> NDArray[np.int64] | None:

@@ -1,7 +1,7 @@
-"""What happened to the columns of a table between its input and now: told once, for terminal, notebook and report.
+"""Changes of the columns of a table since its input, for terminal, notebook and report.
 
 No cell of a record is shown. An example comes from the hierarchy: a value of a declared table of levels with its label,
-or, where the levels were made from the data, a released label alone.
+or, where the levels were built from the data, a released label alone.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ ENGLISH: dict[str, str] = {
     "changed": "changed by {by}",
     "gone": "left out",
 }
-"""How each form of detail is told; the report has the same sentences in its languages."""
+"""Sentence of each form of detail; the report has the same sentences in its languages."""
 
 
 @dataclass(frozen=True)
 class Detail:
-    """How much a column tells: its form, and the numbers or names that fill the sentence of that form."""
+    """Level of detail of a column: its form, and the numbers or names in the sentence of that form."""
 
     form: Form
     number: str = ""
@@ -56,14 +56,14 @@ class Detail:
     by: str = ""
 
     def sentence(self, sentences: dict[str, str], units: dict[str, str] | None = None) -> str:
-        """The detail in a language; units of time have names of their own there."""
+        """Format the detail with the sentences and the names of time units of a language."""
         unit = (units or {}).get(self.unit, self.unit)
         return sentences[self.form].format(number=self.number, of=self.of, unit=unit, by=self.by)
 
 
 @dataclass(frozen=True)
 class ColumnChange:
-    """One column: how much it told before and tells now, an example, and the share of its cells that changed."""
+    """Change of one column: its detail before and after, an example, and the share of its cells that changed."""
 
     name: str
     before: Detail
@@ -74,7 +74,7 @@ class ColumnChange:
     """Share of the cells that changed, those of suppressed records too; ``None`` where records cannot be paired."""
 
     def shown_example(self, *, raw: bool = True) -> str:
-        """The example as a text, with the raw value where the hierarchy tells one and it may be shown.
+        """Format the example, with the raw value where the hierarchy declares one and it may be shown.
 
         >>> ColumnChange("zip", Detail("values"), Detail("hidden", "2"), (None, "130**"), 1.0).shown_example()
         '… → 130**'
@@ -83,7 +83,7 @@ class ColumnChange:
 
 
 def column_changes(original: Table, protected: Table) -> tuple[ColumnChange, ...]:
-    """What happened to each column of the original, in its order."""
+    """Describe the change of each column of the original, in its order."""
     key = ("column changes", original.rows)
     return protected.cached(key, lambda: tuple(_change(original, protected, name) for name in original.names))
 
@@ -93,7 +93,7 @@ def _change(original: Table, protected: Table, name: str) -> ColumnChange:
     before = Detail("unit", unit="day") if isinstance(hierarchy, Dates) else Detail("values")
     if name not in protected.names:
         return ColumnChange(name, before, Detail("gone"), None, None)
-    altered = _altered(original, protected, name)
+    altered = _altered_share(original, protected, name)
     if altered == 0:
         return ColumnChange(name, before, before, None, altered)
     cells, counts = _cells(protected, name)
@@ -118,7 +118,7 @@ def _change(original: Table, protected: Table, name: str) -> ColumnChange:
 
 
 def detail_at(hierarchy: Hierarchy, levels: Levels, level: int) -> Detail:
-    """A level in words: a unit of time, a width, hidden characters; else its number."""
+    """Describe a level: a unit of time, a width, hidden characters; else its number."""
     if level == levels.height:
         return Detail("nothing")
     if isinstance(hierarchy, Dates) and level <= len(hierarchy.units):
@@ -132,7 +132,7 @@ def detail_at(hierarchy: Hierarchy, levels: Levels, level: int) -> Detail:
 
 
 def _example(hierarchy: Hierarchy, levels: Levels, level: int, released: str) -> tuple[str | None, str]:
-    """The first value of a declared table with its label; where the values are those of the data, a released label."""
+    """Return the first value of a declared table with its label; else a released label alone."""
     declared = isinstance(hierarchy, Tree) or (isinstance(hierarchy, LevelTable) and hierarchy.path is not None)
     first = next((value for value in levels.domain if value is not None), None)
     if not declared or first is None:
@@ -142,14 +142,14 @@ def _example(hierarchy: Hierarchy, levels: Levels, level: int, released: str) ->
 
 
 def changed_by_steps(protected: Table, name: str) -> Detail:
-    """The steps that may have overwritten a column."""
+    """List the steps that may have overwritten a column."""
     methods = [secret.get("method") for secret in protected.private_history]
     steps = [method.name for method in methods if method is not None and name in method.overwrites(protected.schema)]
     return Detail("changed", by=", ".join(dict.fromkeys(steps)) or "—")
 
 
 def _cells(table: Table, name: str) -> tuple[list[str | None], np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """The different cells of a column as texts with their numbers of records, suppressed records apart."""
+    """Count the cells of a column as texts, without suppressed records."""
     import polars as pl
 
     if table.counts.frame is None:
@@ -161,8 +161,8 @@ def _cells(table: Table, name: str) -> tuple[list[str | None], np.ndarray[tuple[
     return counted.to_series(0).to_list(), counted.to_series(1).cast(pl.Int64).to_numpy()
 
 
-def _altered(original: Table, protected: Table, name: str) -> float | None:
-    """The share of the cells of the original that changed or are gone."""
+def _altered_share(original: Table, protected: Table, name: str) -> float | None:
+    """Share of the cells of the original that changed or are gone."""
     pairs = paired_counts(original, protected, [name])
     if pairs is not None:
         return (len(original) - int(pairs.rows[pairs.unchanged_cells(name)].sum())) / max(1, len(original))

@@ -1,7 +1,7 @@
-"""The rows of a protected table, written from the codes of the input and the mapped entries of its histogram.
+"""Materialise the rows of a protected table from the codes of the input and the mapped entries of its histogram.
 
 Each row of the input is one number, the packed key of its codes. The numbers are moved to their new places, and there
-the cells that became of each combination are looked up. So no text is moved or compared row by row.
+the new cells of each combination are looked up. So no text is moved or compared row by row.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ if TYPE_CHECKING:
 
 PLACE = "__place__"
 READ = 1 << 20
-"""Rows that are read at once."""
+"""Rows of a batch that is read."""
 WRITTEN = 1 << 16
-"""Rows whose cells are looked up at once."""
+"""Rows of a batch whose cells are looked up."""
 
 
 @dataclass(frozen=True, eq=False)
 class Materialised:
-    """A table, what became of the combinations of its input, and the key of each."""
+    """Table, the derived combinations of its input, and the key of each."""
 
     table: Table
     base: TableCounts
     derived: Derived
     domains: Mapping[str, Domain]
-    """The columns that a key stands for."""
+    """Columns that a key encodes."""
     keys: NDArray[np.int64]
-    """The keys of the combinations that are left, in rising order."""
+    """Keys of the combinations that are left, in rising order."""
     entry: NDArray[np.int64]
-    """Which combination each of them is."""
+    """Combination of each key."""
 
     @classmethod
     def of(cls, table: Table) -> Materialised | None:
-        """Return the rows of a table whose steps gave equal cells to equal cells; None for others."""
+        """Materialise a table whose steps gave equal cells to equal cells; None for others."""
         lineage = table.provenance.lineage
         if lineage is None or not table.engine.keeps_order or not set(table.names) <= set(lineage.base.names):
             return None
@@ -72,19 +72,21 @@ class Materialised:
 
     @classmethod
     def shuffled_rows(cls, table: Table, stream: Stream) -> pl.LazyFrame:
-        """Return the rows of a table for which they can be written so, in the order that a stream gives."""
+        """Return the rows of a table that can be materialised, in the order drawn from a stream."""
         materialised = cls.of(table)
         assert materialised is not None
-        return materialised.shuffled(stream)
+        return materialised.rows_in_order(stream)
 
-    def shuffled(self, stream: Stream) -> pl.LazyFrame:
-        """The visible columns, rows in the order that the stream and the ids of the records give."""
+    def rows_in_order(self, stream: Stream) -> pl.LazyFrame:
+        """Return the visible columns, rows in the order drawn from the stream and the ids of the records."""
         import polars as pl
         from polars.io.plugins import register_io_source
 
-        def batches(columns: list[str] | None, predicate: Any, most: int | None, _size: int | None) -> Iterator[Any]:
+        def batches(
+            columns: list[str] | None, predicate: pl.Expr | None, most: int | None, _size: int | None
+        ) -> Iterator[pl.DataFrame]:
             names = self.table.names if columns is None else columns
-            for rows in sort_by_draw(self._placed(), len(self.table), stream):
+            for rows in sort_by_draw(self._rows_with_entries(), len(self.table), stream):
                 for some in rows.iter_slices(WRITTEN):
                     cells = self._cells(some if most is None else some.head(most), names)
                     most = None if most is None else most - len(cells)
@@ -95,8 +97,8 @@ class Materialised:
         types = column_types(self.table)
         return register_io_source(batches, schema=pl.Schema({name: types[name] for name in self.table.names}))
 
-    def _placed(self) -> Iterator[pl.DataFrame]:
-        """The rows that are left: which combination each has, its id, and the columns that no number tells."""
+    def _rows_with_entries(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows that are left: the combination of each, its id, and the columns without codes."""
         import polars as pl
 
         from celosia.kernels.grouping.locate import locate, range_starts
@@ -111,7 +113,7 @@ class Materialised:
             yield placed if (place >= 0).all() else placed.filter(pl.col(PLACE) >= 0)
 
     def _rows(self) -> Iterator[pl.DataFrame]:
-        """Batches of the rows of the input in the order of the records: their keys, and columns without codes."""
+        """Yield batches of the rows of the input in the order of the records: their keys, and columns without codes."""
         others = [name for name in self.table.names if name not in self.domains]
         stored, base, engine = self.base.stored, self.base, self.table.engine
         if stored is None or not stored.covers(list(self.domains)):
@@ -123,12 +125,12 @@ class Materialised:
         if not others:
             yield from keys
             return
-        beside = engine.to_polars_lazy(engine.select(base.rows.frame, others), rows=base.length)
-        for key, cells in zip(keys, beside.collect_batches(chunk_size=READ, maintain_order=True), strict=True):
+        other_cells = engine.to_polars_lazy(engine.select(base.rows.frame, others), rows=base.length)
+        for key, cells in zip(keys, other_cells.collect_batches(chunk_size=READ, maintain_order=True), strict=True):
             yield cells.with_columns(key[KEY])
 
     def _cells(self, rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-        """The visible cells of some rows."""
+        """Return the visible cells of some rows."""
         import polars as pl
 
         place = rows[PLACE].to_numpy()
@@ -138,7 +140,7 @@ class Materialised:
 
     @cached_property
     def _columns(self) -> dict[str, tuple[NDArray[Any], pl.Series]]:
-        """The code that each combination now has in each column, in as few bytes as it takes, and the values."""
+        """New code of each combination in each column, in the smallest integer type, and the values."""
         columns = {name: self.derived.column(name) for name in self.table.names if name in self.domains}
         return {
             name: (column.codes[self.entry].astype(np.min_scalar_type(max(1, len(column.values)))), column.values)

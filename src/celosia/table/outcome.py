@@ -1,4 +1,4 @@
-"""What a method gives back: tables, evidence that may be published, and what stays private."""
+"""Outcome of a method: tables, public evidence, and private evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from celosia.table.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a method made: one or more tables, evidence that may be published, and what must stay private."""
+    """Result of a method: one or more tables, evidence that may be published, and evidence that must stay private."""
 
     table: Table
     evidence: Mapping[str, Any] = field(default_factory=dict)
@@ -19,4 +19,4 @@ class Outcome:
     others: Mapping[str, Table] = field(default_factory=dict)
     """Further tables by name that belong to the result (the second table of an anatomy, further copies)."""
     aside: Mapping[str, Table] = field(default_factory=dict)
-    """Further tables by name that are handed on and never published (the population of a subset)."""
+    """Further tables by name that are passed on and never published (the population of a subset)."""

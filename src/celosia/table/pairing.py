@@ -1,4 +1,4 @@
-"""Which record of the original a protected record is: what row-wise measures need.
+"""Pair protected records with their originals, for row-wise measures.
 
 Tables of one run share their record ids. Two frames in memory are paired by position. Two files are paired by a key
 column only: a written release is shuffled, so positions mean nothing.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
     from celosia.classes import Derived
 
+Numbers: TypeAlias = Any
+"""Numbers as Narwhals or Polars expressions or as series."""
 DECIMALS = 6
-"""Most decimals that a column of numbers is said to have."""
+"""Most decimals of a column of numbers."""
 SAME = 1e-6
 """Numbers that differ by a smaller share of themselves and of the range of their column are the same."""
 NEGLIGIBLE = 1e-3
@@ -35,7 +37,7 @@ NEGLIGIBLE = 1e-3
 
 
 def positions(original: Table, protected: Table) -> NDArray[np.int64]:
-    """For each protected record the position of its original record."""
+    """Return for each protected record the position of its original record."""
     if original.provenance.family is protected.provenance.family:
         key = ("positions", original.rows)
         return protected.cached(key, lambda: np.searchsorted(original.ids(), protected.ids()).astype(np.int64))
@@ -53,32 +55,23 @@ def _by_position(original: Table) -> tuple[object, ...]:
 
 
 def counterparts(original: Table, protected: Table) -> NDArray[np.int64]:
-    """For each original record the position of its protected record, -1 for none."""
+    """Return for each original record the position of its protected record, -1 for none."""
     rows = positions(original, protected)
     rows_of_originals = np.full(len(original), -1, dtype=np.int64)
     rows_of_originals[rows] = np.arange(len(rows))
     return rows_of_originals
 
 
-def paired(original: Table, protected: Table, names: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """These columns of the protected records, and of their originals in the same order."""
-    import polars as pl
-
-    rows = positions(original, protected)
-    before = pl.DataFrame([original.column(name) for name in names])[rows]
-    return before, pl.DataFrame([protected.column(name) for name in names])
-
-
 def paired_numbers(
     original: Table, protected: Table, names: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Numeric columns of the originals and of the protected records, row by row."""
+    """Return numeric columns of the originals and of the protected records, row by row."""
     rows = positions(original, protected)
     return original.numeric(names)[rows], protected.numeric(names)
 
 
 def paired_counts(original: Table, protected: Table, names: Sequence[str]) -> Derived | None:
-    """Return what became of the combinations of those of these columns that steps changed.
+    """Return the combinations of those of these columns that steps changed, before and after.
 
     For a table that is not in memory, and whose steps gave equal cells to equal cells; None for others.
     """
@@ -89,7 +82,7 @@ def paired_counts(original: Table, protected: Table, names: Sequence[str]) -> De
     return lineage.derive(changed or original.schema.quasi, rows_only=True)
 
 
-def same_numbers(table: Table, name: str, before: Any, after: Any) -> Any:
+def same_numbers(table: Table, name: str, before: Numbers, after: Numbers) -> Numbers:
     """Whether numbers, as expressions or series, count as the original ones of a column.
 
     They do when they are, once rounded to the decimals of the column (at most six), and when they differ by less than a
@@ -100,7 +93,7 @@ def same_numbers(table: Table, name: str, before: Any, after: Any) -> Any:
     return (off < half) | ((off < share) & (off < SAME * before.abs()))
 
 
-def nearly_same_numbers(table: Table, name: str, before: Any, after: Any) -> Any:
+def nearly_same_numbers(table: Table, name: str, before: Numbers, after: Numbers) -> Numbers:
     """Whether numbers count as the original ones of a column, or differ negligibly from them."""
     off, spread = (after - before).abs(), _number_tolerances(table, name)[2]
     near = (off < NEGLIGIBLE * spread) & (off < NEGLIGIBLE * before.abs())
@@ -240,7 +233,7 @@ def _without_key(schema: Schema, key: str) -> Schema:
 
 
 def by_key(original: Table, protected: Table, key: str) -> Table:
-    """The protected table with the record ids of the original, found through a key column of both."""
+    """Return the protected table with the record ids of the original, by a key column of both."""
     import polars as pl
 
     ours, theirs = original.column(key), protected.column(key)
@@ -266,9 +259,9 @@ def _as_text(column: pl.Series) -> pl.Series:
 
 
 def by_index(original: Table, protected: Table) -> Table:
-    """The protected frame paired with the original by the index of pandas, where both have one that tells rows apart.
+    """Pair a protected pandas frame with the original by their indexes, where these identify rows.
 
-    Rows that are numbered from 0 may have been numbered again: they are not paired.
+    Rows that are numbered from 0 may have been renumbered: they are not paired.
     """
     ours, theirs = original.origin.metadata.index, protected.origin.metadata.index
     alike = (
@@ -284,7 +277,7 @@ def by_index(original: Table, protected: Table) -> Table:
 
 
 def by_ids(original: Table, protected: Table, ids: NDArray[np.int64]) -> Table:
-    """The protected table with the record ids of the original: those that a private record holds of a release."""
+    """Return the protected table with record ids of the original, such as those of a private record."""
     import polars as pl
 
     if len(ids) != len(protected):

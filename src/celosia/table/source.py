@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-def _written(value: Any) -> Any:
-    """A path or a mapping as it is written in a policy; a frame in memory cannot be written down."""
+def _serialise(value: object) -> object:
+    """Serialise a path or a mapping for a policy; a frame in memory is replaced by its type."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Path):
@@ -42,11 +42,11 @@ class Same:
         return isinstance(other, Same) and self.target is other.target
 
 
-Source = Annotated[Any, PlainSerializer(_written), WithJsonSchema({"type": ["string", "object", "array"]}), Place()]
+Source = Annotated[Any, PlainSerializer(_serialise), WithJsonSchema({"type": ["string", "object", "array"]}), Place()]
 """A path, ``{url = …, query = …}``, or a frame of Polars, pandas, PyArrow or DuckDB, or a :class:`Table`."""
 
 
-def open_source(source: Any, schema: Schema | None = None) -> Table:
+def open_source(source: object, schema: Schema | None = None) -> Table:
     """Read the second table.
 
     >>> import polars as pl

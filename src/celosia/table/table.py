@@ -18,9 +18,9 @@ from celosia.errors import DataError
 from celosia.show.blocks import Block, Shown, change_blocks, table_blocks
 from celosia.table.columns import column_types, encoded_column
 from celosia.table.derive import changed_table, rewrite_columns, with_provenance, with_record_ids
+from celosia.table.display import description, headline, is_interactive, preview, preview_html
 from celosia.table.frames import exceeds_memory, visible_frame
 from celosia.table.provenance import Origin, Provenance
-from celosia.table.showing import attended, description, headline, preview, preview_html
 from celosia.table.source import Same, open_source
 from celosia.table.suppression import readings
 from celosia.table.verbs import Verbs
@@ -80,7 +80,7 @@ class Table(Verbs, Shown):
 
     def __repr__(self) -> str:
         lines = description(self)
-        return f"{lines}\n{preview(self)}" if attended() and self.engine.local else lines
+        return f"{lines}\n{preview(self)}" if is_interactive() and self.engine.local else lines
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + (preview_html(self) if self.engine.local else "")
@@ -167,7 +167,7 @@ class Table(Verbs, Shown):
         return [self] if self.rows.single else self.cached("readings", lambda: readings(self))
 
     def _input_counts(self, column: str) -> tuple[TableCounts, TableCounts] | None:
-        """Counts of the input with a column as read, and with the changes of its values since."""
+        """Return the counts of the input with a column as read, and with the changes of its values since."""
         original = self.provenance.input
         if original is None or column not in original.schema:
             return None

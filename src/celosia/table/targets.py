@@ -1,4 +1,4 @@
-"""A number per record as a parameter: how large a class each record asks for."""
+"""Target class size of each record, as a parameter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-def _read(value: Any) -> Any:
+def _read(value: object) -> object:
     if value is None or isinstance(value, str):
         return value
     array = np.asarray(value)
@@ -30,17 +30,17 @@ Target = Annotated[
     PlainSerializer(lambda value: value if value is None or isinstance(value, str) else "<one number per record>"),
     WithJsonSchema({"type": "string"}),
 ]
-"""The name of a column that holds, or an array of, one class size per record."""
+"""Name of a column with, or an array of, one class size per record."""
 
 
-def wished(who: str, table: Table, target: Any) -> dict[str, NDArray[np.int64]]:
-    """The class size that each record asks for, by the words for it; empty when there are no targets."""
+def labelled_targets(who: str, table: Table, target: object) -> dict[str, NDArray[np.int64]]:
+    """Return the target class size of each record, by its label; empty without targets."""
     sizes = targets(who, table, target)
     return {} if sizes is None else {f"{who}(target={target})": sizes}
 
 
-def targets(who: str, table: Table, target: Any, k: int = 1) -> NDArray[np.int64] | None:
-    """The class size that each record asks for, at least ``k``; ``None`` when there are no targets.
+def targets(who: str, table: Table, target: object, k: int = 1) -> NDArray[np.int64] | None:
+    """Return the target class size of each record, at least ``k``; ``None`` without targets.
 
     >>> import polars as pl, celosia
     >>> table = celosia.read(pl.DataFrame({"age": [30, 31], "wish": [None, 5]}), celosia.Schema.of(quasi=["age"]))

@@ -37,7 +37,7 @@ from celosia.search.lattice.objective import SUM, ColumnObjective, LevelMaps, Ob
 from celosia.table import Outcome
 from celosia.table.edit import map_values
 from celosia.table.suppression import suppress_classes
-from celosia.table.targets import Target, targets, wished
+from celosia.table.targets import Target, labelled_targets, targets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,7 +132,7 @@ class Generalise(PublishesEvidence, _SuppressingMethod):
 
     def target_sizes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """Return the class sizes of ``target``."""
-        return wished(self.name, table, self.target)
+        return labelled_targets(self.name, table, self.target)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:
         """Search, generalise, suppress."""

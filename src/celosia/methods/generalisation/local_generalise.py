@@ -21,7 +21,7 @@ from celosia.search.lattice.tables import Levels
 from celosia.search.local import LocalResult, LocalSearch
 from celosia.table import STAR, Outcome
 from celosia.table.suppression import suppress_records
-from celosia.table.targets import Target, targets, wished
+from celosia.table.targets import Target, labelled_targets, targets
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,7 +72,7 @@ class LocalGeneralise(_SuppressingMethod):
 
     def target_sizes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """Return the class sizes of ``target``."""
-        return wished(self.name, table, self.target)
+        return labelled_targets(self.name, table, self.target)
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Find the classes, generalise each, suppress what is left over."""

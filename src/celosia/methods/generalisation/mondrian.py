@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from celosia.errors import DataError, ParameterError, RequirementError
 from celosia.parts import Explored, Memory, Method, Model, PersonUnit, Requires, describe, refuse_replay, search_hints
 from celosia.table import Outcome
-from celosia.table.targets import Target, targets, wished
+from celosia.table.targets import Target, labelled_targets, targets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +90,7 @@ class Mondrian(Requires, Method):
 
     def target_sizes(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """Return the class sizes of ``target``."""
-        return wished(self.name, table, self.target)
+        return labelled_targets(self.name, table, self.target)
 
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """List the quasi-identifiers."""

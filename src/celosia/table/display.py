@@ -1,7 +1,7 @@
-"""How a table looks at the prompt of Python and in a notebook: rows, roles, and a few rows for the person who asks.
+"""Display a table at the prompt of Python and in a notebook: its size, its roles, and a preview of rows.
 
-The rows are shown only where somebody sits before the screen. A script, a service, a log or the message of an error
-gets the counts and the roles alone: what is printed there is read by others.
+The preview is shown in interactive sessions only. A script, a service, a log or an error message has the counts and the
+roles alone, since others may read it.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ WIDEST = 60
 """Characters of a cell in a preview."""
 
 
-def attended() -> bool:
-    """Whether a person reads what is shown: at the prompt of Python, or in a notebook."""
+def is_interactive() -> bool:
+    """Whether the session is interactive: the prompt of Python, or a notebook."""
     shell = sys.modules.get("IPython")
     return hasattr(sys, "ps1") or (shell is not None and shell.get_ipython() is not None)
 
 
 def description(table: Table) -> str:
-    """The size of a table, its steps and its roles; no cell."""
+    """Describe the size of a table, its steps and its roles, without cells."""
     roles = roles_of(table)
     width = max((len(role) for role in roles), default=0)
     return "\n".join([headline(table), *(f"  {role:<{width}}  {', '.join(names)}" for role, names in roles.items())])
 
 
 def headline(table: Table) -> str:
-    """The number of rows, where it is known or quickly counted, of columns, and the steps."""
+    """State the number of rows, if it is known or counted fast, the number of columns, and the steps."""
     counted = table.engine.local or "rows" in table._cache
     rows = f"{len(table):,} rows × " if counted else ""
     steps = [str(entry.get("step", "")) for entry in table.history]
@@ -47,14 +47,14 @@ def headline(table: Table) -> str:
 
 
 def roles_of(table: Table) -> dict[str, list[str]]:
-    """The columns by role; one with several stands under each."""
+    """List the columns by role; one with several roles is under each."""
     roles = {str(role): [c.name for c in table.schema.columns if role in c.roles and c.declared] for role in Role}
     roles["no role"] = [c.name for c in table.schema.columns if not c.declared]
     return {role: names for role, names in roles.items() if names}
 
 
 def preview(table: Table, rows: int = PREVIEW) -> pl.DataFrame:
-    """The first rows as Polars has them."""
+    """Collect the first rows."""
     import narwhals as nw
 
     frame = nw.from_native(table.engine.select(table.rows.frame, [n for n in table.names if n not in HIDDEN]))
@@ -62,7 +62,7 @@ def preview(table: Table, rows: int = PREVIEW) -> pl.DataFrame:
 
 
 def preview_html(table: Table) -> str:
-    """The first rows for a notebook."""
+    """Format the first rows for a notebook."""
     data = preview(table)
     head = "".join(f"<th>{escape(name)}</th>" for name in data.columns)
     body = "".join(
@@ -76,4 +76,4 @@ def _cell(value: object) -> str:
     return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
 
 
-__all__ = ["attended", "description", "headline", "preview", "preview_html", "roles_of"]
+__all__ = ["description", "headline", "is_interactive", "preview", "preview_html", "roles_of"]

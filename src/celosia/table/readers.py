@@ -1,13 +1,13 @@
-"""How a table is read: the file or frame is opened, an engine chosen, and the columns are checked and described."""
+"""Read tables: open the file or frame, choose an engine, check the columns and bind the schema."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from celosia.classes import Rows
+from celosia.classes import EngineFrame, Rows
 from celosia.data.clean import clean_frame
 from celosia.data.engines import engine_for, engine_named, installed_engines
 from celosia.data.engines.engine import Engine, without_negative_zero
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from celosia.data.io import Scan
 
 SMALL = 200_000_000
-"""Cells of a file that Polars holds unless an engine is named; DuckDB holds larger ones."""
+"""Most cells of a file that Polars holds unless an engine is named; DuckDB holds larger ones."""
 SCANNED = ("csv", "parquet")
 CELL_BYTES = 6  # of a usual cell in a text file, its separator included
 
 
 def read(
-    source: Any,
+    source: object,
     schema: Schema | None = None,
     *,
     engine: str | None = None,
@@ -36,14 +36,14 @@ def read(
     query: str | None = None,
     clean: Mapping[str, Any] | None = None,
     empty: Literal["value", "missing"] = "value",
-    **options: Any,
+    **options: object,
 ) -> Table:
     """Read a table: a path, a database URL with a query, or a data frame.
 
-    Files are scanned lazily. A frame may be of Polars, pandas, PyArrow, DuckDB or Spark; ``table.frame`` gives the same
-    kind back, that of pandas with its index. ``engine`` is "polars", "duckdb", or "spark", which may name its master:
+    Files are scanned lazily. A frame may be of Polars, pandas, PyArrow, DuckDB or Spark; ``table.frame`` is of the same
+    kind, that of pandas with its index. ``engine`` is "polars", "duckdb", or "spark", which may name its master:
     "spark:local[2]"; unless given, it is that of a frame, and Polars or (above :data:`SMALL` cells) DuckDB for a file.
-    ``memory`` is how much of it the engine may use, such as "2GB": a table that does not fit is run through, and DuckDB
+    ``memory`` is the memory that the engine may use, such as "2GB": a table that does not fit is streamed, and DuckDB
     spills to disk. ``clean`` says what is cleaned before anything is counted, as
     :func:`celosia.data.clean.clean_frame` takes it: ``{"strip": [...], "same": {...}, "missing": {...}}``. An ``empty``
     text is a value, or missing, as in a CSV file, which cannot distinguish them.
@@ -60,7 +60,9 @@ def read(
     around = FrameMetadata()
     limit = None if memory is None else bytes_of(memory)
     if origin == "file":
-        chosen, frame, facts = _opened(source, engine, limit, {**({"query": query} if query else {}), **options})
+        chosen, frame, facts = _open_file(
+            cast("str | Path", source), engine, limit, {**({"query": query} if query else {}), **options}
+        )
         origin = "polars"
     else:
         given, around = unwrap_frame(source, origin)
@@ -83,7 +85,7 @@ def read(
     return Table(rows, Origin(origin, around, facts, ordered=facts is None))
 
 
-def _without_empty(frame: Any) -> Any:
+def _without_empty(frame: EngineFrame) -> EngineFrame:
     """Replace empty texts by missing values."""
     import narwhals as nw
 
@@ -103,10 +105,10 @@ def read_released(path: Path | str, engine: str | None = None) -> Table:
     return read(path, engine=engine, **options)
 
 
-def read_protected(source: Any, schema: Schema | None = None) -> Table:
+def read_protected(source: object, schema: Schema | None = None) -> Table:
     """Read a table that may be protected already, under the schema of its original.
 
-    Columns that name somebody may be gone, and numbers or dates may have become labels.
+    Identifying columns may be gone, and numbers or dates may have become labels.
     """
     if schema is None or isinstance(source, Table):
         return read(source, schema)
@@ -123,10 +125,10 @@ def read_protected(source: Any, schema: Schema | None = None) -> Table:
     return bare.with_schema(own)
 
 
-def _opened(
-    source: Any, engine: str | None, memory: int | None, options: Mapping[str, Any]
+def _open_file(
+    source: str | Path, engine: str | None, memory: int | None, options: Mapping[str, Any]
 ) -> tuple[Engine[Any], Any, Any]:
-    """The engine that scans a file, its frame, and what the reader learnt about the file."""
+    """Return the engine that scans a file, its frame, and the facts about the file."""
     from celosia.data.io import scan
 
     opened = scan(source, **options)
@@ -144,7 +146,7 @@ def _opened(
 
 
 def _by_size(opened: Scan) -> Engine[Any]:
-    """Polars; DuckDB, and a line that says so, for a file that may not fit into memory."""
+    """Choose Polars, or DuckDB with a warning for a file that may not fit into memory."""
     usual = engine_for(opened.frame)
     path = opened.facts.source
     if (
@@ -155,7 +157,7 @@ def _by_size(opened: Scan) -> Engine[Any]:
     ):
         return usual
     cells = path.stat().st_size // CELL_BYTES
-    if opened.facts.type == "parquet":  # packed, but it tells how many rows there are
+    if opened.facts.type == "parquet":  # compressed, but its metadata has the number of rows
         import polars as pl
 
         cells = opened.frame.select(pl.len()).collect().item() * len(opened.frame.collect_schema())
@@ -170,7 +172,7 @@ def _by_size(opened: Scan) -> Engine[Any]:
 
 
 def _check_types(types: Mapping[str, Any]) -> None:
-    """Refuse columns of bytes: they are no values that can be counted or written as text."""
+    """Refuse columns of bytes, which cannot be counted or written as text."""
     import narwhals as nw
 
     binary = [name for name, dtype in types.items() if dtype == nw.Binary]
