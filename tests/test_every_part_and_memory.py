@@ -144,7 +144,7 @@ def test_every_attack_pairs_records_in_memory():
 class Narrow(Polars):
     """An engine that brings hardly anything into memory."""
 
-    most = 1000
+    collect_limit = 1000
 
 
 @pytest.mark.parametrize(

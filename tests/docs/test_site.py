@@ -46,7 +46,7 @@ def test_the_reference_of_a_table_has_what_people_call_and_no_more(site):
     listed = set(re.findall(r'id="celosia\.Table\.(\w+)"', page))
     assert listed == set(PEOPLE)
     internal = {name for cls in Table.__mro__ for name in vars(cls) if not name.startswith("_")} - set(PEOPLE)
-    assert {"counts", "cached", "numeric", "take"} <= internal, "the test looks at what there is"
+    assert {"counts", "compute_once", "numeric", "take"} <= internal, "the test looks at what there is"
     assert not any(f'id="celosia.Table.{name}"' in page for name in internal)
 
 

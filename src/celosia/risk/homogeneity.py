@@ -99,7 +99,7 @@ class Homogeneity(Risk):
         import polars as pl
 
         columns = table.schema.need_sensitive(self.column)
-        blocks = [table.cached(("homogeneity", column), partial(_block, table, column)) for column in columns]
+        blocks = [table.compute_once(("homogeneity", column), partial(_block, table, column)) for column in columns]
         return pl.concat(blocks, how="vertical_relaxed")
 
 

@@ -70,7 +70,7 @@ class Journalist(Risk):
 
         from celosia.views.population import population_frequencies
 
-        people = table.cached(
+        people = table.compute_once(
             ("people", Same(self.population), self.size),
             lambda: population_frequencies(table, self.population, self.size),
         )

@@ -111,4 +111,4 @@ class LogLinearRisk(Risk):
             rng = np.random.default_rng(self.seed)
             return log_linear(codes, persons.astype(np.float64), min(pi, 1.0), rng, self.form, self.replicates)
 
-        return table.cached(("log-linear", self.form, self.size, self.replicates, self.seed), make)
+        return table.compute_once(("log-linear", self.form, self.size, self.replicates, self.seed), make)

@@ -108,4 +108,4 @@ class PopulationUniques(Risk):
             N = population_size(table, self.size)
             return ESTIMATORS[model](sizes, N, np.random.default_rng(self.seed))
 
-        return table.cached(("population uniques", model, self.size, self.seed), make)
+        return table.compute_once(("population uniques", model, self.size, self.seed), make)

@@ -121,4 +121,4 @@ class Suda(Risk):
             in_pairs = int(classes.histogram.persons[classes.histogram.persons == 2].sum())
             return scores, dis(scores.score, m, in_pairs, self.sampling_fraction)
 
-        return table.cached(("suda", self.max_size, self.sampling_fraction, self.weighting), make)
+        return table.compute_once(("suda", self.max_size, self.sampling_fraction, self.weighting), make)

@@ -98,7 +98,7 @@ class Uniqueness(BoundedByRows, Risk):
                 f"uniqueness: {len(quasi)} quasi-identifiers have {len(subsets)} subsets, more than {_MOST_SUBSETS}; "
                 "give `largest`, the size of the largest subset."
             )
-        return pl.DataFrame(table.cached(("profile", largest), lambda: _profile(table, subsets)), orient="row")
+        return pl.DataFrame(table.compute_once(("profile", largest), lambda: _profile(table, subsets)), orient="row")
 
 
 def _profile(table: Table, subsets: list[tuple[str, ...]]) -> list[dict[str, object]]:

@@ -97,7 +97,7 @@ class UnsafeCells(Risk):
                     )
             return hit, rows
 
-        return table.cached(("unsafe cells", self.k, self.ways), make)
+        return table.compute_once(("unsafe cells", self.k, self.ways), make)
 
 
 def _cells(codes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -85,7 +85,7 @@ class ColumnChange:
 def column_changes(original: Table, protected: Table) -> tuple[ColumnChange, ...]:
     """Describe the change of each column of the original, in its order."""
     key = ("column changes", original.rows)
-    return protected.cached(key, lambda: tuple(_change(original, protected, name) for name in original.names))
+    return protected.compute_once(key, lambda: tuple(_change(original, protected, name) for name in original.names))
 
 
 def _change(original: Table, protected: Table, name: str) -> ColumnChange:

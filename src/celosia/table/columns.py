@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def column_types(table: Table) -> dict[str, pl.DataType]:
     """Return the Polars types of the visible columns."""
     engine = table.engine
-    return table.cached("types", lambda: engine.polars_types(engine.select(table.rows.frame, table.names)))
+    return table.compute_once("types", lambda: engine.polars_types(engine.select(table.rows.frame, table.names)))
 
 
 def encoded_column(table: Table, name: str) -> Encoded:
@@ -30,7 +30,7 @@ def encoded_column(table: Table, name: str) -> Encoded:
     info, codes = table.schema[name], table.counts.codes
     if codes is not None:
         return codes.column(name)
-    return table.cached(("encoded", name), lambda: encode(table.column(name), info.value_order))
+    return table.compute_once(("encoded", name), lambda: encode(table.column(name), info.value_order))
 
 
 def sensitive_codes(table: Table, name: str) -> Sensitive:
@@ -51,7 +51,7 @@ def hierarchy_levels(table: Table, name: str, values: pl.Series | None = None) -
         raise SchemaError(f"column {name!r} has no hierarchy: declare one under `hierarchies`.")
     if values is not None:
         return hierarchy.levels(values)
-    return table.cached(("levels", name), lambda: hierarchy.levels(table.codes(name)[1]))
+    return table.compute_once(("levels", name), lambda: hierarchy.levels(table.codes(name)[1]))
 
 
 def count_values(table: Table, name: str) -> pl.DataFrame:
@@ -67,7 +67,7 @@ def count_values(table: Table, name: str) -> pl.DataFrame:
 def count_distinct(table: Table, name: str) -> int:
     """Count the distinct values of a column in the engine; a missing value is one of them."""
     engine = table.engine
-    return table.cached(("distinct", name), lambda: engine.rows(engine.histogram(table.rows.frame, [name])))
+    return table.compute_once(("distinct", name), lambda: engine.rows(engine.histogram(table.rows.frame, [name])))
 
 
 def has_many_values(table: Table, name: str) -> bool:

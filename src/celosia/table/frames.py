@@ -42,7 +42,7 @@ def _stream(table: Table, names: Sequence[str]) -> pl.LazyFrame:
 
 def table_fingerprint(table: Table) -> bytes:
     """Digest of the visible names and cells in the order of the records; the same on every engine."""
-    return table.cached("fingerprint", lambda: _fingerprint(table))
+    return table.compute_once("fingerprint", lambda: _fingerprint(table))
 
 
 def _fingerprint(table: Table) -> bytes:

@@ -40,9 +40,9 @@ def positions(original: Table, protected: Table) -> NDArray[np.int64]:
     """Return for each protected record the position of its original record."""
     if original.provenance.family is protected.provenance.family:
         key = ("positions", original.rows)
-        return protected.cached(key, lambda: np.searchsorted(original.ids(), protected.ids()).astype(np.int64))
+        return protected.compute_once(key, lambda: np.searchsorted(original.ids(), protected.ids()).astype(np.int64))
     if original.origin.ordered and protected.origin.ordered and len(original) == len(protected):
-        return protected.cached(_by_position(original), lambda: np.arange(len(original), dtype=np.int64))
+        return protected.compute_once(_by_position(original), lambda: np.arange(len(original), dtype=np.int64))
     raise NotApplicable(
         "the records of the two tables cannot be paired: give a key column that both have, or measure inside the run "
         "that protects the table (a written release is shuffled, so positions mean nothing)."
@@ -137,7 +137,7 @@ def _number_tolerances(table: Table, name: str) -> tuple[float, float, float]:
         share = SAME * float(row["high"] - row["low"])
         return share if decimals is None else 0.5 * 10.0**-decimals, share, float(row["spread"] or 0)
 
-    tolerances: tuple[float, float, float] = table.cached(("number tolerances", name), measure)
+    tolerances: tuple[float, float, float] = table.compute_once(("number tolerances", name), measure)
     return tolerances
 
 

@@ -58,7 +58,7 @@ class Table(Verbs, Shown):
     def names(self) -> tuple[str, ...]:
         """Visible column names in order."""
         types = self.engine.types
-        return self.cached("names", lambda: tuple(name for name in types(self.rows.frame) if name not in HIDDEN))
+        return self.compute_once("names", lambda: tuple(name for name in types(self.rows.frame) if name not in HIDDEN))
 
     @property
     def first(self) -> Table:
@@ -85,7 +85,7 @@ class Table(Verbs, Shown):
     def _repr_html_(self) -> str:
         return super()._repr_html_() + (preview_html(self) if self.engine.local else "")
 
-    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+    def compute_once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Compute a value of this table once."""
         if key not in self._cache:
             self._cache[key] = make()
@@ -96,7 +96,7 @@ class Table(Verbs, Shown):
 
     def polars(self) -> pl.DataFrame:
         """Return the visible columns in memory, in the order of the records."""
-        return self.cached("polars", lambda: self._collect(self.names))
+        return self.compute_once("polars", lambda: self._collect(self.names))
 
     @property
     def frame(self) -> EngineFrame:
@@ -113,7 +113,7 @@ class Table(Verbs, Shown):
     def column(self, name: str) -> pl.Series:
         """Return one column in memory, in the order of the records."""
         self.schema[name]
-        return self.cached(("column", name), lambda: self._collect([name])[name])
+        return self.compute_once(("column", name), lambda: self._collect([name])[name])
 
     def numeric(self, names: Sequence[str]) -> NDArray[np.float64]:
         """Return numeric columns as an array (rows × columns) of floats; a missing value is NaN."""
@@ -145,26 +145,26 @@ class Table(Verbs, Shown):
         """Return the record ids in the order of the records."""
         if not self._has_ids():
             return np.arange(len(self), dtype=np.int64)
-        return self.cached("ids", lambda: np.asarray(self._collect([RECORD])[RECORD], dtype=np.int64))
+        return self.compute_once("ids", lambda: np.asarray(self._collect([RECORD])[RECORD], dtype=np.int64))
 
     # Classes and frequencies, each computed once.
 
     @property
     def counts(self) -> TableCounts:
         """Histograms of this table, each counted once."""
-        return self.cached("counts", lambda: TableCounts(self.rows, self.provenance.lineage))
+        return self.compute_once("counts", lambda: TableCounts(self.rows, self.provenance.lineage))
 
     @property
     def classes(self) -> EquivalenceClasses:
         """Equivalence classes, on which every measure of this table is based."""
-        return self.cached("classes", lambda: EquivalenceClasses(self.counts, self._input_counts))
+        return self.compute_once("classes", lambda: EquivalenceClasses(self.counts, self._input_counts))
 
     def readings(self) -> list[Table]:
         """Return the readings of which models and risks take the worst value (:mod:`celosia.classes.classes`).
 
         In the last one every record that discloses a value is in a class.
         """
-        return [self] if self.rows.single else self.cached("readings", lambda: readings(self))
+        return [self] if self.rows.single else self.compute_once("readings", lambda: readings(self))
 
     def _input_counts(self, column: str) -> tuple[TableCounts, TableCounts] | None:
         """Return the counts of the input with a column as read, and with the changes of its values since."""
@@ -188,7 +188,7 @@ class Table(Verbs, Shown):
         counts = self.classes.counts_in_order(names)
         if people is None:
             return counts
-        inside, outside, total = self.cached(("population", Same(people)), lambda: self._population(people))
+        inside, outside, total = self.compute_once(("population", Same(people)), lambda: self._population(people))
         return replace(counts, population=inside, population_outside=outside, population_total=total)
 
     def _population(self, people: object) -> tuple[NDArray[np.int64], int, int]:
@@ -203,7 +203,7 @@ class Table(Verbs, Shown):
     def frequencies(self, weight: bool = False) -> NDArray[np.float64]:
         """Return the frequency of each record in table order; 0 when suppressed."""
         classes = self.classes
-        return self.cached(
+        return self.compute_once(
             ("frequencies", weight), lambda: classes.on_records(classes.frequencies(weighted=weight), suppressed=0.0)
         )
 

@@ -85,7 +85,7 @@ class Linked:
             own, other = (ours, theirs) if direction == "original" else (theirs, ours)
             return cls(own, Own.of(own, other), len(other))
 
-        return protected.cached(("linked", direction, Same(original)), make)
+        return protected.compute_once(("linked", direction, Same(original)), make)
 
     def means(self, values: NDArray[Any]) -> Floats:
         """Average the records of each person."""

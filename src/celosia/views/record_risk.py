@@ -24,7 +24,7 @@ def pattern_risks(
     """Individual risk, sample and population frequency of each pattern of the quasi-identifiers."""
     from celosia.kernels.disclosure.uniqueness.individual_risk import individual_risk
 
-    return table.cached(
+    return table.compute_once(
         ("individual risk", exact, alpha, Same(population)),
         lambda: _risks(table, exact, alpha, population, individual_risk),
     )

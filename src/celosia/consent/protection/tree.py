@@ -33,7 +33,7 @@ class Tree:
     @classmethod
     def of(cls, table: Table, columns: Sequence[str]) -> Tree:
         """Read the tree of an original table: one column with a hierarchy, or columns from coarse to fine."""
-        return table.cached(("places", tuple(columns)), lambda: cls._read(table, tuple(columns)))
+        return table.compute_once(("places", tuple(columns)), lambda: cls._read(table, tuple(columns)))
 
     @classmethod
     def _read(cls, table: Table, columns: tuple[str, ...]) -> Tree:

@@ -58,7 +58,7 @@ class AlteredRecords(ChangedShares, Loss):
 
 
 def _is_changed(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:
-    return protected.cached(("changed", original.rows, name), lambda: _compare(original, protected, name))
+    return protected.compute_once(("changed", original.rows, name), lambda: _compare(original, protected, name))
 
 
 def _compare(original: Table, protected: Table, name: str) -> NDArray[np.bool_]:

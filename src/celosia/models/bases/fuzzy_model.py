@@ -35,15 +35,15 @@ class _FuzzyModel(FuzzyCoding, Model):
     def table_cells(self, table: Table) -> Cells:
         """Return the cells of the quasi-identifiers over the records that are not suppressed."""
         own = {name: getattr(self, name) for name in FuzzyCoding.model_fields}
-        return table.cached(("fuzzy cells", repr(own)), lambda: self.cross(quasi_values(table), SEED))
+        return table.compute_once(("fuzzy cells", repr(own)), lambda: self.cross(quasi_values(table), SEED))
 
     def table_alike(self, table: Table) -> NDArray[np.int64]:
         """Return a number per kept record, equal for records with equal quasi-identifiers."""
-        return table.cached("fuzzy alike", lambda: alike(table))
+        return table.compute_once("fuzzy alike", lambda: alike(table))
 
     def table_sensitive(self, table: Table, column: str) -> Sensitive:
         """Return the sensitive column of the records that are not suppressed; a missing value is a value, the last."""
-        return table.cached(
+        return table.compute_once(
             ("fuzzy sensitive", column), lambda: sensitive_codes(table, column).take(table.classes.members)
         )
 

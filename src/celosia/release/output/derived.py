@@ -252,7 +252,7 @@ class DerivedColumns:
             counted = nw.from_native(engine.histogram(self.released.rows.frame, keys))
             return engine.rows(counted.filter(nw.col(ROWS) == 1).to_native())
 
-        before = self.released.cached(("guard", *quasi), lambda: count_unique(quasi))
+        before = self.released.compute_once(("guard", *quasi), lambda: count_unique(quasi))
         more = count_unique([*quasi, name]) - before
         if more >= TOGETHER * filled:
             what = "values that single a record out together with the quasi-identifiers"

@@ -177,7 +177,7 @@ class DisclosureRisk(CombinesAttacks, DecidedByOneRecord, Attack):
         return by_original
 
     def _strongest(self, original: Table, protected: Table) -> Strongest:
-        return protected.cached((str(self), Same(original)), lambda: self._measure(original, protected))
+        return protected.compute_once((str(self), Same(original)), lambda: self._measure(original, protected))
 
     def _measure(self, original: Table, protected: Table) -> Strongest:
         attacks, evidence, not_applicable = {}, {}, {}

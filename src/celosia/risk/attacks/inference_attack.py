@@ -117,7 +117,7 @@ class InferenceAttack(Attack):
         return pl.DataFrame({"risk": right, "baseline": guess}).fill_nan(None)
 
     def _right(self, original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return protected.cached((str(self), Same(original)), lambda: self._run(original, protected))
+        return protected.compute_once((str(self), Same(original)), lambda: self._run(original, protected))
 
     def _run(self, original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return for each protected record the share of right predictions over the samples without it."""

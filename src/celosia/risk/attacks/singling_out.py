@@ -93,7 +93,7 @@ class SinglingOut(Attack):
                 return AttackOutcome(successes[0], len(predicates), baseline)
             return AttackOutcome(successes[0], len(predicates), baseline, successes[1], len(predicates))
 
-        return protected.cached((str(self), Same(self.control), Same(original)), make)
+        return protected.compute_once((str(self), Same(self.control), Same(original)), make)
 
     def _predicates(self, release: People) -> list[Predicate]:
         from celosia.risk.bases.synthetic_attacks import singling_predicates

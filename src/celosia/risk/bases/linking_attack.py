@@ -64,7 +64,7 @@ class _LinkingAttack(_ColumnAttack):
         from celosia.views.persons import person_codes, some_persons
 
         person = person_codes(original)
-        return original.cached(
+        return original.compute_once(
             ("attacked", self.attacks, self.seed),
             lambda: some_persons(person, self.attacks, np.random.default_rng(self.seed)),
         )

@@ -92,7 +92,7 @@ class _SuccessAttack(Attack):
         if not len(original):
             raise NotApplicable(f"{self.name}: there is no record that could be attacked.")
         key = (str(self), Same(original), *map(Same, self._second_tables()))
-        return protected.cached(key, lambda: self.run(original, protected))
+        return protected.compute_once(key, lambda: self.run(original, protected))
 
     def _second_tables(self) -> tuple[Any, ...]:
         """Return the second tables among the parameters, which are not in the text of the part."""

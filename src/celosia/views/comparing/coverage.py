@@ -61,7 +61,7 @@ def coverages(original: Table, protected: Table) -> list[Coverage]:
     if gone:
         raise NotApplicable(f"the protected table has no column {gone[0]!r}, so what it lost there cannot be told.")
     return [
-        protected.cached(("coverage", original.rows, name), partial(_cover, original, protected, name))
+        protected.compute_once(("coverage", original.rows, name), partial(_cover, original, protected, name))
         for name in names
     ]
 
@@ -73,17 +73,17 @@ def lost_records(original: Table, protected: Table) -> int:
 
 def column_counts(table: Table, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
     """Count the values of a column as text, without suppressed records."""
-    return table.cached(("column counts", name), partial(_column_counts, table, name))
+    return table.compute_once(("column counts", name), partial(_column_counts, table, name))
 
 
 def original_levels(original: Table, name: str) -> Levels:
     """Return the hierarchy of a column over the values of the original; without one, the values and ``*``."""
-    return original.cached(("original levels", name), partial(_original_levels, original, name))
+    return original.compute_once(("original levels", name), partial(_original_levels, original, name))
 
 
 def class_cells(table: Table) -> pl.DataFrame:
     """One row per class: its cells, and the number of its records (rows); without suppressed records."""
-    return table.cached("class cells", partial(_class_cells, table))
+    return table.compute_once("class cells", partial(_class_cells, table))
 
 
 def _cover(original: Table, protected: Table, name: str) -> Coverage:
@@ -150,7 +150,7 @@ def _class_cells(table: Table) -> pl.DataFrame:
 
 def log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
     """Per class: log2 of the domain combinations that it covers, and its records; and log2 of all combinations."""
-    return protected.cached(("areas", original.rows), partial(_log_areas, original, protected))
+    return protected.compute_once(("areas", original.rows), partial(_log_areas, original, protected))
 
 
 def _log_areas(original: Table, protected: Table) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:

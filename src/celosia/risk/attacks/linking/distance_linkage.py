@@ -157,7 +157,7 @@ class DistanceLinkage(Attack):
                 return nearest_mixed((x, y), (a, b), truth, weights)
             return nearest_mixed((y, x), (b, a), truth, weights)
 
-        return protected.cached((str(self.model_copy(update={"known": ()})), count, Same(original)), make)
+        return protected.compute_once((str(self.model_copy(update={"known": ()})), count, Same(original)), make)
 
     def _link_one_to_one(
         self, original: Table, protected: Table, count: int

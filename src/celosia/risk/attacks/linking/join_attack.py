@@ -174,7 +174,7 @@ class JoinAttack(Attack):
 
     def _pairs(self, original: Table, protected: Table) -> pl.DataFrame:
         """Return every pair of an external person and a released record that could be hers."""
-        return protected.cached(
+        return protected.compute_once(
             ("join", str(self.on), self.key, Same(self.external), Same(original)),
             lambda: _compatible_pairs(self._external(), protected, self._on(original, protected)),
         )

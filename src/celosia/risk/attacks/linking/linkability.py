@@ -82,7 +82,7 @@ class Linkability(Attack):
             outcome = AttackOutcome(float(means.sum()), len(means), baseline, float(others.sum()), len(others))
             return outcome, people, linked
 
-        return protected.cached((str(self), Same(self.control), Same(original)), make)
+        return protected.compute_once((str(self), Same(self.control), Same(original)), make)
 
     def _attack_people(
         self, people: Table, release: Table, rng: np.random.Generator

@@ -160,7 +160,7 @@ class ProbabilisticLinkage(DecidedByOneRecord, Attack):
             weights = fellegi_sunter(windows)
             return windows, weights, match(windows, weights, self._persons(original, protected).own)
 
-        return protected.cached(("prl", self.tolerance, self.direction, tuple(names), Same(original)), make)
+        return protected.compute_once(("prl", self.tolerance, self.direction, tuple(names), Same(original)), make)
 
 
 def _assign_one_to_one(windows: Windows, weights: Weights) -> NDArray[np.int64]:

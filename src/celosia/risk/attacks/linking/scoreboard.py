@@ -164,7 +164,7 @@ class Scoreboard(Attack):
         return KnownItems(target, begin, believed.astype(np.int64), noisy)
 
     def _outcome(self, original: Table, protected: Table) -> tuple[KnownItems, Ints, Floats, int]:
-        return protected.cached((str(self), Same(original)), lambda: self._run(original, protected))
+        return protected.compute_once((str(self), Same(original)), lambda: self._run(original, protected))
 
     def _run(self, original: Table, protected: Table) -> tuple[KnownItems, Ints, Floats, int]:
         from celosia.kernels.neighbours.scoreboard import Held, Knowledge, scoreboard
@@ -206,7 +206,7 @@ class Scoreboard(Attack):
 
         if self.items is None and original.schema.person is None:
             raise NotApplicable("scoreboard: long data need a person column: declare one under `person`.")
-        return protected.cached(
+        return protected.compute_once(
             ("items of people", self.item, self.rating, self.day, self.items, Same(original)),
             lambda: _encode_items(
                 [self._list_items(original), self._list_items(protected)], paired_persons(original, protected)

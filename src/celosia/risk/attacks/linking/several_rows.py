@@ -102,7 +102,7 @@ class SeveralRows(Attack):
         return [rng.permutation(order[a:b])[: self.known] for a, b in zip(*sides, strict=True)]
 
     def _outcome(self, original: Table, protected: Table) -> tuple[Ints, Floats, Floats, int]:
-        return protected.cached((str(self), Same(original)), lambda: self._run(original, protected))
+        return protected.compute_once((str(self), Same(original)), lambda: self._run(original, protected))
 
     def _run(self, original: Table, protected: Table) -> tuple[Ints, Floats, Floats, int]:
         unit, place = self._released_units(original, protected)

@@ -93,7 +93,7 @@ class DensityMembership(Membership):
             others = self._ratio(original, protected, people, population, unused)
             return by_person(members, person_codes(original)[used]), by_person(others, person_codes(people)[unused])
 
-        return protected.cached((str(self), Same(self.control), Same(original)), make)
+        return protected.compute_once((str(self), Same(self.control), Same(original)), make)
 
     def _ratio(self, original: Table, release: Table, whose: Table, population: Ints, rows: Ints) -> Floats:
         """Return the distance to the release over that to the population, for some records of a table."""

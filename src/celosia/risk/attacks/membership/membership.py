@@ -118,7 +118,7 @@ class Membership(Attack):
                 near.append(by_person(self._nearest(table, protected, rows), person[rows]))
             return near[0], near[1]
 
-        return protected.cached((str(self), Same(self.control), Same(original)), make)
+        return protected.compute_once((str(self), Same(self.control), Same(original)), make)
 
     def _nearest(self, people: Table, release: Table, rows: NDArray[Any]) -> NDArray[np.float64]:
         from celosia.risk.bases.synthetic_attacks import gower_nearest, ranges

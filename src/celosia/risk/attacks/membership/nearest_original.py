@@ -111,7 +111,7 @@ class NearestOriginal(Attack):
             near, far = self._nearest([original, control], protected, rows, rng)
             return near, far, person[rows]
 
-        return protected.cached((str(self), Same(self.control), Same(original)), make)
+        return protected.compute_once((str(self), Same(self.control), Same(original)), make)
 
     def _nearest(
         self, people: list[Table], release: Table, rows: NDArray[Any], rng: np.random.Generator

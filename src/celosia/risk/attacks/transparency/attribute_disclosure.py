@@ -109,7 +109,7 @@ class AttributeDisclosure(ReadsCertificate, DisclosesValue, Attack):
             trials = 0 if len(tries) == 1 else len(tries[1][2])
             return AttackOutcome(float(tried.sum()), len(tried), float(guess.mean()), other, trials), rows, right
 
-        return protected.cached((str(self), Same(self.control), Same(original)), make)
+        return protected.compute_once((str(self), Same(self.control), Same(original)), make)
 
     def _columns(self, original: Table, protected: Table) -> tuple[list[str], list[str]]:
         """Return the known and the wanted columns."""

@@ -44,7 +44,7 @@ class Values:
     @classmethod
     def of(cls, table: Table, name: str) -> Values:
         """Return the values of a column, cached in the table."""
-        return table.cached(("values", name), lambda: cls._of(table, name))
+        return table.compute_once(("values", name), lambda: cls._of(table, name))
 
     @classmethod
     def _of(cls, table: Table, name: str) -> Values:
