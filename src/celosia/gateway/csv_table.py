@@ -69,8 +69,9 @@ def _read_texts(path: Path, declared: tuple[str, ...]) -> pl.DataFrame:
     names = {mark: next(csv.reader([header], delimiter=mark), []) for mark in SEPARATORS}
     separator = max(SEPARATORS, key=lambda mark: len(set(names[mark]) & set(declared)))
     chosen = [column for column in names[separator] if column in declared]
+    text = _pair_quotes(data, separator, several=len(names[separator]) > 1)
     return pl.read_csv(
-        _pair_quotes(data, separator, several=len(names[separator]) > 1),
+        text,
         separator=separator,
         columns=list(dict.fromkeys(chosen)) or None,
         infer_schema=False,
