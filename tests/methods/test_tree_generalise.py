@@ -206,3 +206,14 @@ def test_first_child_joins_the_next():
     done, left = merge(nodes, lambda leaves: sum(count[i] for i in leaves), [2] * 3)
     assert [c.leaves for c in done] == [(0, 1), (2,)]
     assert not left
+
+
+@pytest.mark.parametrize(
+    ("districts", "shown"),
+    [("aab", [("X", "a"), ("X", "a"), ("*", "*")]), ("aabc", [("X", "a"), ("X", "a"), ("X", "*"), ("X", "*")])],
+)
+def test_small_classes_below_a_shared_root_do_not_blank_the_others(districts, shown):
+    data = pl.DataFrame({"canton": ["X"] * len(districts), "district": list(districts)})
+    table = celosia.read(data, celosia.Schema.of(quasi=data.columns))
+    method = TreeGeneralise(columns=data.columns, k=2)
+    assert celosia.protect(table, method).polars().rows() == shown

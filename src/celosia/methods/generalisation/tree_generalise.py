@@ -42,8 +42,9 @@ class TreeGeneralise(Method):
     the joined values instead of their parent. ``short_first`` lets small classes join each other before they
     join one that is already large enough. A missing value is a value of its own below the root. What is left at
     the root is suppressed or refused (``rest``); so are records that would show nothing but stars in all
-    quasi-identifiers there, unless no class below the root is large enough. With ``rest="refuse"`` the whole table may
-    be one class at the root.
+    quasi-identifiers there, unless no class below the root is large enough. A root that is the label of all records (a
+    table of one province) counts as a star, but small classes that are large enough together are one class with that
+    label. With ``rest="refuse"`` the whole table may be one class at the root.
 
     Where nearly every class has a private record the raise applies to everybody: the evidence states how many
     classes have one. With a person column sizes count persons. Other quasi-identifiers are left as they are.
@@ -79,7 +80,7 @@ class TreeGeneralise(Method):
         """Merge the leaves and relabel the records."""
         import polars as pl
 
-        from celosia.search.partition.tree_merge import merge
+        from celosia.search.partition.tree_merge import Class, merge
 
         kept = ~table.counts.suppressed_mask
         if len(kept) and not kept.any():
@@ -92,12 +93,19 @@ class TreeGeneralise(Method):
         np.maximum.at(setting, leaf, need)
         done, left = merge(nodes, size, setting, short_first=self.short_first)
         top = next(v for v in range(len(names), 0, -1) if any(name != STAR for name in names[v - 1]) or v == 1)
-        at_root = [c.level >= top for c in done]
+        # a root with a label that all records share shows no more than a star
+        root = next(level for level, row in enumerate(nodes) if (row == row[:1]).all())
+        shared = 0 < root < top and self.rest == "suppress"
+        lowest = root if shared else top
+        at_root = [c.level >= lowest for c in done]
         bare = self.labels == "parent" and set(table.schema.quasi) <= set(self.columns)
         if bare and any(at_root) and not (all(at_root) and self.rest == "refuse"):
             # a record that shows nothing but stars is suppressed, so that no class joins another there
-            below = merge(nodes[:top], size, setting, short_first=self.short_first)
+            below = merge(nodes[:lowest], size, setting, short_first=self.short_first)
             done, left = below if below[0] else (done, left)
+            short = tuple(sorted(i for c in left for i in c.leaves)) if shared and below[0] else ()
+            if short and size(short) >= setting[list(short)].max():
+                done, left = [*done, Class(short, root)], []
         if left and self.rest == "refuse":
             raise RequirementError(_refusal(size, setting, left, whole=not done))
         shown = self._labels(done, nodes, names)
