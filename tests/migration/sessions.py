@@ -193,13 +193,13 @@ def prepared(name: str, place: Path) -> Path:
 def session(name: str, place: Path) -> str:
     """The page after its session was run, with what was printed. The blocks are marked with skip elsewhere."""
     sys.path[:0] = [str(ROOT / "tools")]
-    from console import refreshed
+    from console import run_page
 
     text = PAGES[name].read_text("utf-8")
     page = prepared(name, place) / "page.md"
     page.write_text(re.sub(r"^(```\w+[^\n]*?) skip$", r"\1", text, flags=re.MULTILINE), encoding="utf-8")
     printed = iter(
-        re.findall(r"^```(?:python|console|text)[^\n]*\n.*?^```", refreshed(page, place), re.MULTILINE | re.DOTALL)
+        re.findall(r"^```(?:python|console|text)[^\n]*\n.*?^```", run_page(page, place), re.MULTILINE | re.DOTALL)
     )
 
     def put_back(block: re.Match[str]) -> str:
