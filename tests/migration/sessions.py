@@ -151,7 +151,7 @@ def testdata_numbers(policy: Path) -> dict[str, tuple[float | None, float]]:
         "cells blanked for k = 2, a blank is any value": (cells["testdata_k7_2"]["total"], kept[2, "wildcard"]),
         "cells blanked for k = 3, a blank is any value": (cells["testdata_k7_3"]["total"], kept[3, "wildcard"]),
         "cells blanked for k = 5, a blank is any value": (cells["testdata_k7_5"]["total"], kept[5, "wildcard"]),
-        "k = 3, a blank is any value: records below 3 for whoever takes a blank for a value of its own": (
+        "k = 3, a blank is any value: records below 3 if a blank is a value of its own": (
             cells["testdata_k7_3"]["n_viol_NA_own_category"],
             below[3, "wildcard"],
         ),
