@@ -89,10 +89,21 @@ def test_protect_leaves_identifiers_out_of_a_frame_and_warns():
     assert set(masked["name"]).isdisjoint(frame["name"])
 
 
+def test_protect_keeps_identifiers_in_a_table_and_warns():
+    table = celosia.read(people(name=[f"person {i}" for i in range(N)]), Schema.of(identifiers=["name"], quasi=["age"]))
+    with pytest.warns(UserWarning, match="identifiers stay in the table: 'name'. celosia.write leaves them out"):
+        assert "name" in celosia.protect(table, "round(columns=age, base=20)", seed=1).names
+    masked = celosia.protect(table, "pseudonymise(columns=name)", seed=1)
+    assert "name" in masked.protect("round(columns=age, base=20)", seed=1).names  # overwritten by an earlier call
+    assert "name" not in celosia.protect(table, "drop").names
+
+
 def test_assess_warns_of_columns_without_a_role():
-    frame = people(income=np.arange(N) * 1.5)
+    frame, schema = people(income=np.arange(N) * 1.5), Schema.of(quasi=["sex", "age"])
     with pytest.warns(UserWarning, match="1 columns have no role .'income'."):
-        assert celosia.assess(frame, "k-anonymity(k=3)", schema=Schema.of(quasi=["sex", "age"])).holds
+        assert celosia.assess(frame, "k-anonymity(k=3)", schema=schema).holds
+    with pytest.warns(UserWarning, match="1 columns have no role .'income'."):
+        assert celosia.assess(celosia.read(frame, schema), "k-anonymity(k=3)").holds
 
 
 def test_a_column_that_shows_a_quasi_identifier_more_finely_stops_the_release(tmp_path):

@@ -19,6 +19,10 @@ def table() -> celosia.Table:
     return celosia.read(PEOPLE, SCHEMA)
 
 
+def declared() -> celosia.Table:
+    return celosia.read(PEOPLE, celosia.Schema.of(identifiers=["name"], quasi=["age"], insensitive=["note"]))
+
+
 def test_a_table_tells_its_size_steps_and_roles() -> None:
     assert repr(table()).splitlines() == [
         "Table: 4 rows × 3 columns on polars",
@@ -59,7 +63,7 @@ def test_a_schema_is_shown_as_it_is_written() -> None:
 
 
 def test_results_print_as_tables() -> None:
-    safe = table().protect("round(base=10)")
+    safe = declared().protect("round(base=10)")
     assessment = safe.assess(["k-anonymity(k=2)"])
     assert "k at least 2" in str(assessment)
     assert "What was lost" in str(safe.compare())
@@ -70,7 +74,7 @@ def test_results_print_as_tables() -> None:
 
 
 def test_verbs_follow_one_another() -> None:
-    safe = table().protect("drop", "round(base=10)", seed=1)
+    safe = declared().protect("drop", "round(base=10)", seed=1)
     assert safe.polars()["age"].to_list() == [30, 30, 50, 50]
     assert safe.assess(["k-anonymity(k=2)"]).holds
     assert safe.compare(["altered-records"]).losses[0].value == 1.0

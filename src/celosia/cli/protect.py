@@ -74,7 +74,7 @@ def protect_file(method: Method, options: FileOptions) -> None:
     from celosia.errors import OutputError
     from celosia.release.output.write import write
     from celosia.release.policy.policy import Output
-    from celosia.release.protect import protect
+    from celosia.release.protect import protect_table
 
     source, out = options.source, options.out
     if out.exists() and Path(source).exists() and out.samefile(source):
@@ -92,7 +92,7 @@ def protect_file(method: Method, options: FileOptions) -> None:
     if policy is None:
         table = _mark_suspected(table, method)
     with progress() as report_progress:
-        protected = protect(table, method, seed=options.seed, progress=report_progress)
+        protected = protect_table(table, [method], seed=options.seed, progress=report_progress)
     keep = [*(policy.output.columns if policy else ()), *names(options.keep_columns)]
     order = "kept" if options.keep_order else (policy.output if policy else Output()).order
     written = write(

@@ -37,7 +37,7 @@ def compile_kernels() -> Iterator[str]:
     'run with generalise'
     """
     from celosia.parts import build
-    from celosia.release.protect import protect
+    from celosia.release.protect import protect_table
     from celosia.release.run import run
 
     with tempfile.TemporaryDirectory() as place:
@@ -48,13 +48,13 @@ def compile_kernels() -> Iterator[str]:
     for text in (*_BY_CLASS, *_BY_NUMBER):
         method = build("method", text)
         with contextlib.suppress(MissingExtra):  # nobody waits for what is not installed
-            protect(table, method, seed=1).polars()
+            protect_table(table, [method], seed=1).polars()
             yield method.name
     for text in _RISKS:
         with contextlib.suppress(MissingExtra), explain_failures():
             build("risk", text).value(table)
             yield text
-    noisy = protect(table, build("method", "noise(columns=[income, weight], p=0.3)"), seed=1)
+    noisy = protect_table(table, ["noise(columns=[income, weight], p=0.3)"], seed=1)
     with contextlib.suppress(MissingExtra), explain_failures():
         build("attack", "distance-linkage(columns=[income, weight])").value(table, noisy)
         yield "distance-linkage"

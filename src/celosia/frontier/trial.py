@@ -13,7 +13,7 @@ from celosia.errors import CelosiaError
 from celosia.frontier.candidates import Candidate
 from celosia.parts import Loss, Threat, deciding_attacks, value_against
 from celosia.release.evidence.plain_data import canonical
-from celosia.release.protect import protect
+from celosia.release.protect import protect_table
 from celosia.streams import Stream
 from celosia.table import Table, read
 
@@ -80,7 +80,7 @@ def evaluate(task: Task, table: Table, candidate: Candidate, seed: int, memory: 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            protected = protect(table, *candidate.methods, seed=seed)
+            protected = protect_table(table, candidate.methods, seed=seed)
             measured = memory.measure(task, table, protected)
     except CelosiaError as error:
         return {"reason": str(error)}

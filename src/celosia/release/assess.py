@@ -46,15 +46,26 @@ def assess(
     >>> assess(table, ["k-anonymity(k=2)"]).holds
     True
     """
-    described = schema is not None and not isinstance(table, Table)
     if schema is None and not isinstance(table, Table):
         schema, guessed = schema_of(suggest(table)), True
-    table = read_protected(table, schema)
+    table, built = read_protected(table, schema), build_all("model", models)
+    if not guessed:
+        warn_undeclared(table, built)
+    return assess_table(table, built, risks, guessed=guessed, against=against)
+
+
+def assess_table(
+    table: Table,
+    models: PartsLike[Model] = (),
+    risks: PartsLike[Threat] = ("prosecutor",),
+    *,
+    guessed: bool = False,
+    against: Sequence[object] = (),
+) -> Assessment:
+    """Measure requirements and risks on a table whose columns without a role are left out when it is released."""
     warn_repeated(table)
     built_models = build_all("model", models)
     built_risks = build_all("risk or attack", risks)
-    if described:
-        warn_undeclared(table, built_models)
     check_columns(table, [*built_models, *built_risks])
     refuse_beyond(table, [*built_models, *built_risks])
     # models that count sensitive values first, because the class sizes follow from their histogram
@@ -106,5 +117,5 @@ def warn_repeated(table: Table) -> None:
         warnings.warn(
             f"identifier {name!r} repeats on {repeated} rows and no person column is declared: "
             "class sizes count rows, not persons. Declare `person` if a person has several rows.",
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -51,8 +51,10 @@ def protect(
 ) -> Any:
     """Apply methods one after the other; ``table.history`` has an entry for each.
 
-    A table gives a table. A frame of pandas, Polars, PyArrow, DuckDB or Spark, described by ``schema``, gives a frame
-    of that kind; its index, if it has one, is kept as it is.
+    A table gives a table, in which identifiers stay for further steps and measures, with a warning;
+    :func:`celosia.write` leaves them out. A frame of pandas, Polars, PyArrow, DuckDB or Spark, described by ``schema``,
+    gives a frame of that kind without its identifiers, unless a method overwrites them; its index, if it has one, is
+    kept as it is.
 
     Without a seed 128 bits come from the operating system; then the result cannot be repeated. With a seed the same
     table and the same methods give the same result; another cell or another parameter gives independent noise.
@@ -66,29 +68,52 @@ def protect(
     built = [build("method", method) for method in methods]
     named = isinstance(table, str | Path)
     as_text = formal_options(built, schema or Schema(), str(table)) if named else {}
-    source, table = table, read(table, schema, **as_text)
-    plan = Plan.resolve(table, built, seed=seed)
-    with progress_bar(progress) as listener:
-        current = plan.run(progress=listener)
-        if listener:
-            listener("done", 1.0)
-    if not is_frame(source):
+    current = protect_table(read(table, schema, **as_text), built, seed=seed, progress=progress)
+    names = _original_identifiers(current)
+    if not is_frame(table):
+        _warn_identifiers(
+            names,
+            "stay in the table",
+            "celosia.write leaves them out, the frame of the table does not. Drop or overwrite them (drop, "
+            "pseudonymise, mask).",
+        )
         return current
     warn_index(current)
-    return _drop_identifiers(current, [step.method for step in plan.steps]).frame
+    _warn_identifiers(
+        names,
+        "are left out of the result",
+        "Overwrite them with a method (pseudonymise, mask), or join them again by the order of the records.",
+    )
+    return current.drop(names).frame
 
 
-def _drop_identifiers(table: Table, methods: Sequence[Method]) -> Table:
-    """Drop the identifiers that no method overwrites, with a warning that names them."""
-    overwritten = {name for method in methods for name in method.overwrites(table.first.schema)}
-    left = [name for name in table.first.schema.identifiers if name in table.names and name not in overwritten]
-    if left:
-        warnings.warn(
-            f"identifiers are left out of the result: {', '.join(map(repr, left))}. Overwrite them with a method "
-            "(pseudonymise, mask), or join them again by the order of the records.",
-            stacklevel=4,
-        )
-    return table.drop(left)
+def protect_table(
+    table: Table,
+    methods: Sequence[Method | str | Mapping[str, Any]],
+    *,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Table:
+    """Apply methods to a table that is not given to a user: identifiers stay without a warning."""
+    plan = Plan.resolve(table, [build("method", method) for method in methods], seed=seed)
+    with progress_bar(progress) as listener:
+        result = plan.run(progress=listener)
+        if listener:
+            listener("done", 1.0)
+    return result
+
+
+def _original_identifiers(table: Table) -> list[str]:
+    """List the identifiers of a table that none of its steps overwrites."""
+    schema = table.first.schema
+    steps = [secret["method"] for secret in table.private_history if "method" in secret]
+    overwritten = {name for method in steps for name in method.overwrites(schema)}
+    return [name for name in schema.identifiers if name in table.names and name not in overwritten]
+
+
+def _warn_identifiers(names: Sequence[str], where: str, advice: str) -> None:
+    if names:
+        warnings.warn(f"identifiers {where}: {', '.join(map(repr, names))}. {advice}", stacklevel=5)
 
 
 def watch(table: Table, method: Method | str | Mapping[str, Any], *, seed: int) -> Iterator[Any]:

@@ -20,7 +20,7 @@ from celosia.errors import DataError, OutputError, PolicyError, RequirementError
 from celosia.methods.bases.domain import cover_hierarchies
 from celosia.parts import Attack, Formal, public_spec, withheld_parameters
 from celosia.parts.progress import Progress, subrange
-from celosia.release.assess import assess
+from celosia.release.assess import assess_table
 from celosia.release.compare import compare
 from celosia.release.evidence import history
 from celosia.release.evidence.certificate import (
@@ -153,8 +153,8 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
     methods = [step.method for step in policy.steps]
     leaving = select_output(original, protected, methods, policy.output.columns, acknowledge=policy.guard.acknowledge)
     earlier = history.check_history(original, leaving.table, policy)
-    before = assess(original, policy.require, policy.risks)
-    after = assess(protected, policy.require, policy.risks)
+    before = assess_table(original, policy.require, policy.risks)
+    after = assess_table(protected, policy.require, policy.risks)
     further = _assess_further(protected, policy)
     attacks = tuple(risk for risk in policy.risks if isinstance(risk, Attack))
     comparison = compare(original, protected, policy.losses, attacks)
@@ -179,7 +179,7 @@ def _is_formal(policy: Policy) -> bool:
 def _assess_further(protected: Table, policy: Policy) -> dict[str, Assessment]:
     """Measure requirements and risks on every further table that has the columns of the main one."""
     copies = {n: t for n, t in further_tables(protected).items() if set(t.names) == set(protected.names)}
-    return {name: assess(copy, policy.require, policy.risks) for name, copy in copies.items()}
+    return {name: assess_table(copy, policy.require, policy.risks) for name, copy in copies.items()}
 
 
 def check_input(table: Table, *, formal: bool = False) -> None:

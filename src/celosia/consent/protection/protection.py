@@ -25,7 +25,7 @@ from celosia.consent.protection.tree import Tree, count
 from celosia.errors import ParameterError, RequirementError
 from celosia.histogram import number
 from celosia.parts import Model, build, describe
-from celosia.release.protect import protect
+from celosia.release.protect import protect_table
 from celosia.streams import Stream
 from celosia.table.columns import declared_persons, encoded_column
 from celosia.table.derive import with_record_ids
@@ -151,10 +151,10 @@ def _by_one_method(table: Table, design: Design, k: int, target: NDArray[np.int6
     """Protect all records by one method: the tree, or Mondrian."""
     if not design.tree:
         options: dict[str, object] = {"require": [{"use": "k-anonymity", "k": k}]}
-        protected = protect(table, {"use": "mondrian", **options, "target": target}, seed=0)
+        protected = protect_table(table, [{"use": "mondrian", **options, "target": target}], seed=0)
         return Protected(protected, design)
     method = {"use": "tree-generalise", "columns": list(design.tree), "k": k, "target": target}
-    protected = protect(table, method, seed=0)
+    protected = protect_table(table, [method], seed=0)
     tree = Tree.of(table, design.tree)
     return Protected(protected, design, level=tree.levels_shown(table, protected), tree=tree)
 

@@ -12,7 +12,7 @@ from celosia.frontier.exploration import measures
 from celosia.frontier.trial import measure
 from celosia.parts import Loss, Threat, grammar
 from celosia.release.policy.policy import Policy
-from celosia.release.protect import protect
+from celosia.release.protect import protect_table
 from celosia.release.report.ru_map import ru_map, whole_window
 from celosia.show.charts import bars, heatmap, overlay
 from celosia.studio import forms, lists, toml_edit
@@ -173,7 +173,9 @@ class _Comparison:
             return self.table
         steps = self._steps(which)
         key = version_of(repr([toml_edit.get(self.policy.text, ("schema",)), grammar.show(steps)]))
-        return self.studio.samples.get(self.policy, f"protected {key}", lambda: protect(self.table, *steps, seed=1))
+        return self.studio.samples.get(
+            self.policy, f"protected {key}", lambda: protect_table(self.table, steps, seed=1)
+        )
 
     def _steps(self, which: str) -> list[Any]:
         if which == "policy":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celosia.parts import grammar
-from celosia.release.assess import assess
+from celosia.release.assess import assess_table
 from celosia.release.evidence.findings import Finding
 from celosia.release.plan import Plan
 from celosia.release.policy.policy import Policy
@@ -66,7 +66,7 @@ def preview(policy: Policy, samples: Samples, language: str, changed: str = "") 
     return Preview(
         size=sample.size,
         rows=sample.rows,
-        requirements=assess(protected, policy.require, ()).models,
+        requirements=assess_table(protected, policy.require, ()).models,
         suppressed=protected.suppressed(),
         left=len(protected),
         columns=tuple(_column(change, sample.table, protected, sentences) for change in changes),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from celosia.errors import NotApplicable
 from celosia.parts import summary
-from celosia.release.assess import assess
+from celosia.release.assess import assess_table
 from celosia.release.report.facts import BINS, classes_of
 from celosia.risk import AttackerKnows, JoinAttack, KAdvice, Suda, Uniqueness
 
@@ -170,7 +170,7 @@ def overview(table: Table) -> Overview:
     total = max(1, facts.records)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assessed = assess(table, (), RISKS)
+        assessed = assess_table(table, (), RISKS)
     return Overview(
         facts.records,
         _unit(table),
