@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from celosia.cli.bases.options import Engine, Json, Memory, Quasi, Sensitive, end_with, names
-from celosia.table.derive import with_record_ids
 
 
 def explain_risk(
@@ -39,6 +38,7 @@ def explain_risk(
     from celosia.release.explain_risk import explain_risk as explain
     from celosia.release.policy.policy import Policy
     from celosia.table import read
+    from celosia.table.derive import with_record_ids
     from celosia.table.pairing import by_ids, by_key
 
     if (private is None) == (key is None):
