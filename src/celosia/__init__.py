@@ -5,7 +5,6 @@ evidence down. ``import celosia`` is light: everything is loaded when it is firs
 """
 
 import importlib
-from typing import Any
 
 __version__ = "0.1.0"
 
@@ -37,7 +36,7 @@ _HOMES = {
 _PACKAGES = ("models", "risk", "loss", "methods", "mechanisms", "fuzzy", "hierarchy", "errors")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _HOMES:
         return getattr(importlib.import_module(f"celosia.{_HOMES[name]}"), name)
     if name in _PACKAGES:

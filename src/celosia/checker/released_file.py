@@ -109,9 +109,9 @@ def _distributions(checked: pl.DataFrame, facts: OwnerFacts) -> dict[str, Any]:
         released = set(checked[name].to_list()) - {None}  # a cell may be blanked where no value of the input is missing
         if values.n_unique() < len(values) or not released <= set(values.to_list()):
             continue
-        shares[name], each[name] = (_shares(values, counts[how], counts[how].sum()) for how in ("count", "each"))
-        prevalence[name] = _shares(values, counts["count"], counts["persons"].max())
-        prevalence_each[name] = _shares(values, counts["each"], counts["persons_each"].max())
+        shares[name], each[name] = (_shares(values, counts[how], counts[how]) for how in ("count", "each"))
+        prevalence[name] = _shares(values, counts["count"], counts["persons"].top_k(1))
+        prevalence_each[name] = _shares(values, counts["each"], counts["persons_each"].top_k(1))
         if name in facts.orders:
             orders[name] = tuple(pl.Series(facts.orders[name], dtype=pl.String).cast(dtype, strict=False).to_list())
         if name in facts.paths:
@@ -123,7 +123,7 @@ def _distributions(checked: pl.DataFrame, facts: OwnerFacts) -> dict[str, Any]:
     return before | {"orders": orders, "trees": trees}
 
 
-def _shares(values: pl.Series, counts: pl.Series, whole: Any) -> dict[Any, Fraction]:
-    return {
-        value: Fraction(count, int(whole or 1)) for value, count in zip(values.to_list(), counts.to_list(), strict=True)
-    }
+def _shares(values: pl.Series, counts: pl.Series, whole: pl.Series) -> dict[Any, Fraction]:
+    """Return the share of each value in the sum of ``whole``."""
+    total = int(whole.sum() or 1)
+    return {value: Fraction(count, total) for value, count in zip(values.to_list(), counts.to_list(), strict=True)}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from celosia.table.table import Table
 
 
-def with_provenance(table: Table, **fields: Any) -> Table:
+def with_provenance(table: Table, **fields: Any) -> Table:  # noqa: ANN401  (those of a dataclass)
     """Replace fields of the provenance."""
     return replace(table, provenance=replace(table.provenance, **fields))
 

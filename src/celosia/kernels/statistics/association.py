@@ -42,7 +42,7 @@ def cramers_matrix(codes: Codes) -> Floats:
 
 
 def _compact(codes: Codes) -> Codes:
-    """Number the codes that occur from 0."""
+    """Assign numbers from 0 to the codes that occur."""
     low = int(codes.min(initial=0))
     if int(codes.max(initial=0)) - low > DENSE:
         return np.unique(codes, return_inverse=True)[1].astype(np.int64)
