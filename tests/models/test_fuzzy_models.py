@@ -315,3 +315,29 @@ def test_wishes_and_bounds():
         == FuzzyTCloseness(t=1, column="ill").counted_columns()
         == ("ill",)
     )
+
+
+def test_the_default_distance_follows_the_kind_of_the_column(tmp_path):
+    table = read(EX_3_22, sensitive=("pay", "ill"))
+    model = FuzzyTCloseness(t=1, sets=SETS_3_22)
+    records = model.records(table)
+    for column, distance in {"pay": "ordered", "ill": "equal"}.items():
+        stated = model.model_copy(update={"column": column, "distance": distance})
+        assert records[f"t {column}"].equals(stated.records(table)[f"t {column}"])
+    assert model.evidence(table) == {"distance": {"pay": "ordered", "ill": "equal"}}
+    assert model.model_copy(update={"distance": "equal"}).evidence(table) == {}
+
+
+@pytest.mark.parametrize(("kind", "distance"), [("numeric", "ordered"), ("nominal", "equal")])
+def test_a_certificate_states_the_distance_used(tmp_path, kind, distance):
+    rng = np.random.default_rng(1)
+    pl.DataFrame({"age": rng.integers(20, 60, 200), "pay": rng.integers(1, 9, 200)}).write_csv(tmp_path / "in.csv")
+    policy = {
+        "input": {"path": str(tmp_path / "in.csv")},
+        "schema": {"quasi": ["age"], "sensitive": ["pay"], "kinds": {"pay": kind}},
+        "step": [{"use": "fuzzy-recode", "columns": ["age"], "sets": {"age": SETS_3_22["age"]}}],
+        "require": [{"use": "fuzzy-t-closeness", "t": 0.9, "sets": {"age": SETS_3_22["age"]}}],
+        "output": {"path": str(tmp_path / "out.csv")},
+    }
+    release = celosia.run(celosia.Policy.of(policy))
+    assert release.certificate["requirements"][0]["evidence"] == {"distance": {"pay": distance}}

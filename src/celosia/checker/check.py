@@ -106,14 +106,16 @@ def _not_checked_because(claim: StatedValue, file: ReleasedRows, facts: OwnerFac
 def _missing_input(claim: StatedValue, table: Plain, facts: OwnerFacts) -> str:
     """Name the input that the definition needs and the file or the facts do not have; empty if none."""
     columns = (claim.parameters["column"],) if claim.parameters.get("column") else table.sensitive
-    distance = claim.parameters.get("distance", "equal")
+    stated = claim.parameters.get("distance", "equal")
+    distances = list(stated.values()) if isinstance(stated, Mapping) else [stated]
     if claim.use in COUNTS_VALUES and table.missing_semantics != "category":
         return "missing values stand for others: there are no classes to count in"
     if claim.use in COUNTS_VALUES | NEEDS_BASELINE and not set(columns) <= set(table.sensitive):
         return "a column that it looks at is not released"
     if claim.use in NEEDS_BASELINE and not set(columns) <= set(table.shares_before):
         return "compares with the input, and the file or a step does not tell what its values were"
-    if distance not in DISTANCES or (distance == "hierarchical" and not set(columns) <= set(table.trees)):
+    on_trees = "hierarchical" in distances and not set(columns) <= set(table.trees)
+    if on_trees or any(distance not in DISTANCES for distance in distances):
         return "the distance is not known"
     if claim.use == "population-uniqueness" and claim.parameters.get("model") != "zayatz":
         return "is fitted; only the estimator of Zayatz has a closed form"

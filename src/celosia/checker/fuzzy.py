@@ -74,16 +74,26 @@ def fuzzy_t_closeness(
     t: float,
     sets: Sets,
     column: str | None = None,
-    distance: str = "equal",
+    distance: str | Mapping[str, str] | None = None,
     aggregate: str = "max",
 ) -> tuple[float, bool]:
     """Distance of the mixture of cells that describes a record; a person counts once per cell and value."""
     pick = max if aggregate == "max" else min
     distances = []
     for name in table.sensitive if column is None else (column,):
-        distances += [pick(_record_distances(table, sets, name, distance), default=0.0)]
+        how = distance_of(table, name, distance)
+        distances += [pick(_record_distances(table, sets, name, how), default=0.0)]
     value = max(distances, default=0.0)
     return value, value <= t + HAIR
+
+
+def distance_of(table: Plain, column: str, stated: str | Mapping[str, str] | None) -> str:
+    """Return the distance of a column: as stated for all or by column, else ordered for numbers, equal for others."""
+    own = stated.get(column) if isinstance(stated, Mapping) else stated
+    if own:
+        return own
+    known = [value for value in table.baseline(column) if value is not None]
+    return "ordered" if known and all(isinstance(value, int | float | Fraction) for value in known) else "equal"
 
 
 def _record_distances(table: Plain, sets: Sets, column: str, how: str) -> list[float]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import cast
 
 from celosia.checker import closeness
-from celosia.checker.fuzzy import fuzzy_l_diversity, fuzzy_t_closeness, q_anonymity
+from celosia.checker.fuzzy import distance_of, fuzzy_l_diversity, fuzzy_t_closeness, q_anonymity
 from celosia.checker.rows import STAR, Plain, Row
 
 Verdict = tuple[float, bool]
@@ -283,9 +283,14 @@ def _values_of(table: Plain, rows: Sequence[int], column: str | None = None, **_
 
 
 def _distance_of(
-    table: Plain, rows: Sequence[int], column: str | None = None, distance: str = "equal", **_: object
+    table: Plain,
+    rows: Sequence[int],
+    column: str | None = None,
+    distance: str | Mapping[str, str] | None = None,
+    **_: object,
 ) -> float:
-    return max(float(_distance(table, rows, name, distance)) for name in _columns(table, column))
+    columns = _columns(table, column)
+    return max(float(_distance(table, rows, name, distance_of(table, name, distance))) for name in columns)
 
 
 _DEFINITIONS: dict[str, Callable[..., Verdict]] = {

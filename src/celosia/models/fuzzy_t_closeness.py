@@ -14,8 +14,11 @@ from celosia.parts import BoundsBestClass, Column, ComparesWithInput
 from celosia.table.columns import declared_persons
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
     from numpy.typing import NDArray
+    from pydantic import JsonValue
 
     from celosia.classes import Sensitive
     from celosia.parts import Model
@@ -28,7 +31,8 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
     .. math:: t(T) = \max_x D[P_x, Q], \qquad P_x = \sum_i \mu_{Q_i}(x) P_i
 
     where :math:`P_i` is the distribution of the column in cell i and ``Q`` that in the input table. Distances as in
-    t-closeness: ``equal``, ``ordered``, ``hierarchical``, ``value``. Cells count by σ-counts; ``counting="count"`` uses
+    t-closeness: ``equal``, ``ordered``, ``hierarchical``, ``value``; without one, numbers are ordered and the values of
+    other columns equally far from each other, as in the source. Cells count by σ-counts; ``counting="count"`` uses
     whole counts, as published. Where persons have several values the distance is at least the largest difference of
     the shares of persons who have a known value, as in t-closeness. ``aggregate="min"`` reports the smallest distance
     over the individuals, as the source does: it describes the best protected individual and bounds nothing. Reference:
@@ -45,8 +49,9 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
 
     t: float = Field(ge=0, description="largest allowed distance")
     column: Column | None = Field(default=None, description="the sensitive column; all declared ones when not given")
-    distance: Literal["equal", "ordered", "hierarchical", "value"] = Field(
-        default="equal", description="how far values are from each other"
+    distance: Literal["equal", "ordered", "hierarchical", "value"] | None = Field(
+        default=None,
+        description="how far values are from each other; ordered for numbers and equal for others when not given",
     )
     aggregate: Literal["max", "min"] = Field(
         default="max", description="the individual that decides: the worst, or the best"
@@ -79,8 +84,26 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         return self
 
     def crisp(self) -> Model:
-        """Return t-closeness with the same distance."""
-        return TCloseness(t=self.t, column=self.column, distance=self.distance)
+        """Return t-closeness with the same distance, for one column."""
+        return TCloseness(t=self.t, column=self.column, distance=self.distance or "equal")
+
+    def _suppressed_scores(self, table: Table) -> list[float]:
+        if self.distance is not None:
+            return super()._suppressed_scores(table)
+        by_column = self._distance_by_column(table).items()
+        each = [self.model_copy(update={"column": name, "distance": distance}) for name, distance in by_column]
+        return [score for model in each for score in super(FuzzyTCloseness, model)._suppressed_scores(table)]
+
+    def evidence(self, table: Table) -> Mapping[str, JsonValue]:
+        """Return the distance used for each sensitive column, where none was given."""
+        return {} if self.distance else {"distance": {**self._distance_by_column(table)}}
+
+    def _distance_by_column(self, table: Table) -> dict[str, str]:
+        columns = table.schema.need_sensitive(self.column)
+        return {name: self._distance_of(self.table_sensitive(table, name)) for name in columns}
+
+    def _distance_of(self, sensitive: Sensitive) -> str:
+        return self.distance or ("equal" if sensitive.numbers is None else "ordered")
 
     def protects(self) -> bool:
         """Return whether every class is bounded: the smallest distance does not bound the others."""
@@ -157,11 +180,12 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         """Return the map of each cell's difference to the input table; see :mod:`celosia.kernels.fuzzy.closeness`."""
         from celosia.kernels.fuzzy.closeness import equal_map, ordered_map, stepped_map, tree_map
 
-        if self.distance == "equal":
+        distance = self._distance_of(sensitive)
+        if distance == "equal":
             return equal_map(gaps)
-        if self.distance == "ordered":
+        if distance == "ordered":
             return ordered_map(gaps)
-        if self.distance == "value":
+        if distance == "value":
             return stepped_map(gaps, _steps(sensitive))
         if sensitive.ancestors is None:
             raise SchemaError("fuzzy-t-closeness: distance 'hierarchical' needs a hierarchy of the sensitive column.")

@@ -16,6 +16,7 @@ from celosia.parts.part import Part, PersonUnit
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
+    from pydantic import JsonValue
 
     from celosia.classes.counts import ClassCounts
     from celosia.table import Table
@@ -77,6 +78,10 @@ class Model(Part, home="celosia.models"):
     def conditions(self) -> tuple[Condition, ...]:
         """Return all bounds of the requirement; the first is about the measured value."""
         return (Condition(self.symbol or self.name, self.direction, self.bound()),)
+
+    def evidence(self, table: Table) -> Mapping[str, JsonValue]:  # noqa: ARG002
+        """Return what the table decided where a parameter was not given: stated beside the measured value."""
+        return {}
 
     def counted_columns(self) -> tuple[str | None, ...]:
         """Return the sensitive columns to be counted in each class; ``None`` stands for those of the schema."""

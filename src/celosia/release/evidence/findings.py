@@ -153,7 +153,7 @@ def measure_threat(threat: Threat, original: Table, protected: Table) -> Finding
 def measure_model(model: Model, table: Table) -> Finding:
     """Measure one requirement."""
     value, holds = model.verdict(table)
-    return Finding(model, value, holds=holds)
+    return Finding(model, value, model.evidence(table), holds)
 
 
 def measure_loss(loss: Loss, original: Table, protected: Table) -> Finding:

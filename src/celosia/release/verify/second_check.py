@@ -96,7 +96,7 @@ def check_file(
             StatedValue(
                 claim.part,
                 part.name,
-                _parameters(part),
+                _parameters(part, claim.evidence),
                 claim.number,
                 claim.holds if isinstance(claim, Requirement) else None,
                 claim.counted or stated.counted,
@@ -115,14 +115,18 @@ def _seed(file: Path) -> int:
 def _stated_values(findings: Iterable[Finding], counted: Counted) -> list[StatedValue]:
     """Return the findings on models and risks, not those of attacks, as the checker takes them."""
     return [
-        StatedValue(finding.label, finding.part.name, _parameters(finding.part), finding.value, finding.holds, counted)
+        StatedValue(finding.label, finding.part.name, parameters, finding.value, finding.holds, counted)
         for finding in findings
         if finding.holds is not None or isinstance(finding.part, Risk)
+        for parameters in [_parameters(finding.part, finding.evidence)]
     ]
 
 
-def _parameters(part: Part) -> dict[str, Any]:
-    return {name: value for name, value in part.spec().items() if name != "use"}
+def _parameters(part: Part, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a part, with the distances that its evidence states where none was given."""
+    given = {name: value for name, value in part.spec().items() if name != "use"}
+    decided = getattr(part, "distance", "") is None and "distance" in evidence
+    return {**given, "distance": evidence["distance"]} if decided else given
 
 
 def _check_shape(file: ReleasedRows, stated: ReleasedTable) -> None:
