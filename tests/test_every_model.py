@@ -61,6 +61,7 @@ def test_the_moves_do_to_a_table_what_they_do_to_plain_rows(name):
 @pytest.mark.parametrize(
     ("engine", "name"), [*(("polars", name) for name in SITUATIONS), *(("duckdb", name) for name in ON_DUCKDB)]
 )
+@pytest.mark.filterwarnings("ignore:.* columns have no role")
 @pytest.mark.sampled(16)
 def test_value_holds_and_assess_agree_with_the_slow_way(engine, name):
     table = SITUATIONS[name].read(engine)

@@ -161,6 +161,7 @@ def test_a_table_and_those_beside_it_are_replaced_when_that_is_asked_for(tmp_pat
     assert sorted(path.name for path in tmp_path.glob("safe*.csv")) == beside
 
 
+@pytest.mark.filterwarnings("ignore:.* columns have no role")
 def test_assess_refuses_a_column_that_is_not_there_before_anything_runs(monkeypatch):
     people = table(AGES, quasi=["age"])
     monkeypatch.setattr(type(people), "class_counts", lambda *_, **__: pytest.fail("it ran"))

@@ -57,7 +57,7 @@ def assess(
         return
     from celosia.cli.bases.show import print_assessment, print_json
     from celosia.cli.bases.sources import guess_schema, open_source
-    from celosia.release.assess import assess as measure
+    from celosia.release.assess import assess_table
     from celosia.release.policy.policy import MEASURED_RISKS
     from celosia.release.run import check_input
 
@@ -68,7 +68,7 @@ def assess(
     check_input(table)
     models = require or (policy.require if policy else ())
     risks = risk or (policy.risks if policy else MEASURED_RISKS)
-    assessment = measure(table, models, risks, guessed=guessed and bool(models))
+    assessment = assess_table(table, models, risks, guessed=guessed and bool(models))
     if json:
         print_json({**assessment.spec(), "guessed": guessed})
     else:
