@@ -66,7 +66,7 @@ BASES = {
     "american days": ("who,x\n", [f"{i},{1 + i % 12:02}/{1 + i % 11:02}/2020" for i in range(100, 400)], "date"),
     "large identifiers": ("who,x\n", [f"{1234567890123456000 + i},{i % 10}" for i in range(300)], "integer"),
     "apostrophes": ("who,x\n", [f"{i},'a b'" for i in range(100, 400)], "text"),
-    "quoted": ("who,x\n", [f'{i},"a, ""b""\n{i % 3}"' for i in range(100, 400)], "text"),
+    "quoted": ("who,x\n", [f'{i},"a, ""b"" {i % 3}"' for i in range(100, 400)], "text"),
     "numbers": ("who;x\n", [f"{i};{i % 10}.{i % 100:02}" for i in range(100, 400)], "number"),
     "truth values": ("who\tx\r\n", [f"{i}\t{i % 2}\r" for i in range(100, 400)], "boolean"),
 }
@@ -120,6 +120,31 @@ def test_no_line_changes_how_the_others_are_read(tmp_path, base):
         found = Counter(rows([*lines[:place], dirty, *lines[place:]]))
         assert not Counter(others) - found, dirty
         assert sum(number for (who, _), number in found.items() if who is not None) <= 301
+
+
+PAIRS = ['900,"x', '900,",y', '900,", flat 5"', '"', '",', '""', '"x', 'x"', ',"', '900,"x""', '900,"\r']
+TEXTS = ['901,", flat 5"', '902,"a ""b"""', '903,""', '904,"x, y"', '905,5" pipe', '906,"']
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_no_two_lines_together_change_how_the_others_are_read(tmp_path, end, caplog):
+    """A quotation mark in one line and one in another enclosed all persons between them."""
+    lines = [f"{i},ab" for i in range(100)]
+
+    def rows(listed):
+        columns = {"who": "integer", "note": "text"}
+        facts = declared(tmp_path, "", **columns)
+        (tmp_path / "person.csv").write_bytes(end.join(["who,note", *listed, ""]).encode())
+        with closing(open_database(facts)) as database:
+            return Counter(database.rows("SELECT who, note FROM person"))
+
+    others = rows([*lines, *TEXTS])
+    assert sum(others.values()) == 106
+    for first, second in itertools.product(PAIRS, PAIRS):
+        found = rows([first, *lines[:50], second, *lines[50:], *TEXTS])
+        assert not others - found, (first, second)
+        assert sum(found.values()) <= 108
+    assert "open a quotation mark" in caplog.text
 
 
 def test_a_value_of_another_type_is_missing(tmp_path, caplog):

@@ -56,7 +56,8 @@ def load_csv(
 def _read_texts(path: Path, declared: tuple[str, ...]) -> pl.DataFrame:
     """Read all cells as text. The first line, which is public, decides on the separator, and no record on anything.
 
-    Missing fields are empty and surplus ones are left out.
+    Each line is a record, so that no quotation mark joins it to others. Missing fields are empty and surplus ones are
+    left out.
     """
     import polars as pl
 
@@ -70,6 +71,14 @@ def _read_texts(path: Path, declared: tuple[str, ...]) -> pl.DataFrame:
     separator = max(SEPARATORS, key=lambda mark: len(set(names[mark]) & set(declared)))
     chosen = [column for column in names[separator] if column in declared]
     text = _pair_quotes(data, separator, several=len(names[separator]) > 1)
+    opening = re.compile(rb'(?<![^%b\n])"' % re.escape(separator.encode()))
+    opened = len(opening.findall(data)) - len(opening.findall(text))
+    if opened:
+        _LOG.warning(
+            "%d cells of %r open a quotation mark that their line does not close. Each line counts as a record: "
+            "write texts with line breaks to a Parquet file.",
+            opened, path.name,
+        )  # fmt: skip
     return pl.read_csv(
         text,
         separator=separator,
@@ -81,13 +90,13 @@ def _read_texts(path: Path, declared: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _pair_quotes(data: bytes, separator: str, *, several: bool) -> bytes:
-    r"""Drop quotation marks that enclose no field, which would join their record to the next ones, and blank lines.
+    r"""Drop quotation marks that enclose no field of one line, which would join their line to others, and blank lines.
 
     >>> _pair_quotes(b'a,b\n1,"x, y"\n2,"x\n3,5" pipe\n', ",", several=True)
     b'a,b\n1,"x, y"\n2,x\n3,5 pipe\n'
     """
     mark = re.escape(separator.encode())
-    field = rb'(?<![^%b\n])"(?:[^"]++|"")*+"(?=%b|\r?\n|\Z)' % (mark, mark)
+    field = rb'(?<![^%b\n])"(?:[^"\n]++|"")*+"(?=%b|\r?\n|\Z)' % (mark, mark)
     blank = rb"|(?<=\n)\r?\n" if several else b""  # in a file of one column an empty line is a missing value
     return re.sub(rb'(%b)|"%b' % (field, blank), rb"\1", data)
 
