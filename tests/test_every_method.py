@@ -84,7 +84,7 @@ def test_the_rows_are_what_is_declared_and_the_input_stays(name, sort):
             assert done.ids().tolist() == table.ids().tolist()
         elif method.rows == "subset":
             assert set(done.ids().tolist()) <= set(table.ids().tolist())
-        assert (done.family is table.family) == (method.rows != "new")
+        assert (done.provenance.family is table.provenance.family) == (method.rows != "new")
         assert table.polars().equals(before)
         assert not table.history
         assert before.equals(people(sort, rows=len(before)))

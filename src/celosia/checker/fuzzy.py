@@ -61,9 +61,9 @@ def fuzzy_l_diversity(
     for name in table.sensitive if column is None else (column,):
         for degrees in _cells(table, sets, norm).values():
             rows = [i for i, degree in degrees.items() if degree >= 0.5 - HAIR]
-            known = [i for i in rows if table.rows[i][name] is not None]
-            holders = table.counts(known, name).values()
-            shared = max(holders, default=0) == table.persons(known)
+            non_missing = [i for i in rows if table.rows[i][name] is not None]
+            holders = table.counts(non_missing, name).values()
+            shared = max(holders, default=0) == table.persons(non_missing)
             diversities += [1 if shared else len(holders)] if rows else []
     value = min(diversities, default=math.inf)
     return value, value >= l
@@ -92,8 +92,12 @@ def distance_of(table: Plain, column: str, stated: str | Mapping[str, str] | Non
     own = stated.get(column) if isinstance(stated, Mapping) else stated
     if own:
         return own
-    known = [value for value in table.baseline(column) if value is not None]
-    return "ordered" if known and all(isinstance(value, int | float | Fraction) for value in known) else "equal"
+    non_missing = [value for value in table.baseline(column) if value is not None]
+    return (
+        "ordered"
+        if non_missing and all(isinstance(value, int | float | Fraction) for value in non_missing)
+        else "equal"
+    )
 
 
 def _record_distances(table: Plain, sets: Sets, column: str, how: str) -> list[float]:
@@ -108,9 +112,9 @@ def _record_distances(table: Plain, sets: Sets, column: str, how: str) -> list[f
             for value, (of_pairs, of_persons) in inside[cell].items():
                 pairs[value] = pairs.get(value, Fraction(0)) + Fraction(degrees.get(i, 0.0)) * of_pairs
                 persons[value] = persons.get(value, Fraction(0)) + Fraction(degrees.get(i, 0.0)) * of_persons
-        known = {*persons, *prevalence} - {None}
+        non_missing = {*persons, *prevalence} - {None}
         nothing = Fraction(0)
-        apart = [abs(persons.get(value, nothing) - prevalence.get(value, nothing)) for value in known]
+        apart = [abs(persons.get(value, nothing) - prevalence.get(value, nothing)) for value in non_missing]
         several = sum(persons.values()) > 1 + HAIR or sum(prevalence.values()) > 1
         result.append(
             max(float(distance(table, column, pairs, q, how)), float(max(apart, default=nothing)) if several else 0.0)

@@ -208,8 +208,10 @@ def _distance(table: Plain, numbers: Sequence[int], column: str, how: str) -> Fr
     p, q = table.person_shares(numbers, column), table.prevalence(column)
     if sum(p.values()) == 1 and sum(q.values()) == 1:
         return moved
-    known = {*p, *q} - {None}
-    return max(moved, *(abs(p.get(value, Fraction(0)) - q.get(value, Fraction(0))) for value in known), Fraction(0))
+    non_missing = {*p, *q} - {None}
+    return max(
+        moved, *(abs(p.get(value, Fraction(0)) - q.get(value, Fraction(0))) for value in non_missing), Fraction(0)
+    )
 
 
 def beta_likeness(table: Plain, beta: float, column: str | None = None, enhanced: bool = False) -> Verdict:
@@ -278,8 +280,8 @@ def _persons_of(table: Plain, rows: Sequence[int], **_: object) -> float:
 
 
 def _values_of(table: Plain, rows: Sequence[int], column: str | None = None, **_: object) -> float:
-    known = [table.counts_in_turn(rows, name)[-1] for name in _columns(table, column)]
-    return min(1 if max(counted.values()) == persons else len(counted) for counted, persons in known)
+    non_missing = [table.counts_in_turn(rows, name)[-1] for name in _columns(table, column)]
+    return min(1 if max(counted.values()) == persons else len(counted) for counted, persons in non_missing)
 
 
 def _distance_of(

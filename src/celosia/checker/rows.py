@@ -144,8 +144,8 @@ class Plain:
 
     def counts_in_turn(self, numbers: Sequence[int], column: str) -> list[tuple[dict[Any, int], int]]:
         """Return the counts of a column and the persons counted: with missing values, and known values alone if any."""
-        known = [i for i in numbers if self.rows[i][column] is not None]
-        return [(self.counts(rows, column), self.persons(rows)) for rows in (numbers, known) if rows]
+        non_missing = [i for i in numbers if self.rows[i][column] is not None]
+        return [(self.counts(rows, column), self.persons(rows)) for rows in (numbers, non_missing) if rows]
 
     def person_shares(self, numbers: Sequence[int], column: str) -> dict[Any, Fraction]:
         """Share of the persons of some rows who have each value: of a person with several values, each."""

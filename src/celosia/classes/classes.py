@@ -193,15 +193,15 @@ class EquivalenceClasses:
         counts = ValueCounts(*counted, domain.share, domain.ancestors, domain.numbers, domain.missing_code)
         if rows_only or self.schema.person is None:
             return counts
-        known = self._known_persons(base, column) if domain.missing_code >= 0 else None
-        return replace(counts, persons=base.persons, known=known, prevalence=domain.prevalence)
+        non_missing = self._known_persons(base, column) if domain.missing_code >= 0 else None
+        return replace(counts, persons=base.persons, known=non_missing, prevalence=domain.prevalence)
 
     def _known_persons(self, base: Histogram, column: str) -> NDArray[np.int64]:
         """Count the persons of each class who have a known value in a sensitive column."""
         counted = self.table.count_known(base.names, column)
-        known = np.zeros(len(base), dtype=np.int64)
-        known[base.find(counted)] = counted.persons
-        return known
+        non_missing = np.zeros(len(base), dtype=np.int64)
+        non_missing[base.find(counted)] = counted.persons
+        return non_missing
 
     # Frequencies.
 

@@ -126,8 +126,8 @@ class ValueCounts:
         np.cumsum(lengths, out=start[1:])
         entry = np.arange(start[-1]) + np.repeat(self.start[index] - start[:-1], lengths)
         persons = None if self.persons is None else self.persons[index]
-        known = None if self.known is None else self.known[index]
-        some = {"value": self.value[entry], "count": self.count[entry], "persons": persons, "known": known}
+        non_missing = None if self.known is None else self.known[index]
+        some = {"value": self.value[entry], "count": self.count[entry], "persons": persons, "known": non_missing}
         return replace(self, start=start, **some)
 
     def without_missing(self) -> ValueCounts:

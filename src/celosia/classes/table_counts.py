@@ -222,9 +222,9 @@ class TableCounts:
 
         entries = self.histogram([*names, column], suppressed=False)
         own = entries.column(column)
-        known = own.values.is_not_null() if stars else own.values.cast(pl.String).ne(STAR).fill_null(value=False)
+        shown = own.values.is_not_null() if stars else own.values.cast(pl.String).ne(STAR).fill_null(value=False)
         try:
-            return entries.filter(known.to_numpy()[own.codes]).project(names)
+            return entries.filter(shown.to_numpy()[own.codes]).project(names)
         except CountAgain:
             cell = nw.col(column)
             present = ~cell.is_null() if stars else (cell.cast(nw.String) != STAR).fill_null(value=False)

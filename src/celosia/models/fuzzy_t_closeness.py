@@ -173,8 +173,8 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         whole = merge_persons(mu, persons)[0]
         totals = whole.sum(axis=0) if self.counting == "sigma" else count(whole).astype(float)
         prior = sensitive.share() if sensitive.prevalence is None else sensitive.prevalence
-        known = np.arange(sensitive.width) != sensitive.missing_code
-        return np.maximum(pairs, person_distances(individuals, shares(counts, totals), prior, known))
+        non_missing = np.arange(sensitive.width) != sensitive.missing_code
+        return np.maximum(pairs, person_distances(individuals, shares(counts, totals), prior, non_missing))
 
     def _distance_map(self, gaps: NDArray[np.float64], sensitive: Sensitive) -> NDArray[np.float64]:
         """Return the map of each cell's difference to the input table; see :mod:`celosia.kernels.fuzzy.closeness`."""

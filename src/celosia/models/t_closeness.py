@@ -131,8 +131,8 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
 
 def _largest_difference(counts: ValueCounts) -> NDArray[np.float64]:
     """Return the largest difference of the shares of persons with a known value in each class and in the input."""
-    known = np.arange(len(counts.prior)) != counts.missing_code
-    owner, prior = counts.owner, np.where(known, counts.prior, 0.0)
+    non_missing = np.arange(len(counts.prior)) != counts.missing_code
+    owner, prior = counts.owner, np.where(non_missing, counts.prior, 0.0)
     order = np.argsort(-prior, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -140,7 +140,7 @@ def _largest_difference(counts: ValueCounts) -> NDArray[np.float64]:
     ranks = rank[counts.value][np.lexsort((rank[counts.value], owner))]
     leading = ranks == np.arange(len(ranks)) - counts.start[owner]
     largest = np.append(prior[order], 0.0)[np.bincount(owner[leading], minlength=len(counts.start) - 1)]
-    np.maximum.at(largest, owner, np.where(known[counts.value], np.abs(counts.share - prior[counts.value]), 0.0))
+    np.maximum.at(largest, owner, np.where(non_missing[counts.value], np.abs(counts.share - prior[counts.value]), 0.0))
     return np.asarray(largest, dtype=np.float64)
 
 

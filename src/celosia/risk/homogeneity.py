@@ -120,9 +120,9 @@ def _block(table: Table, column: str) -> pl.DataFrame:
     value = text_expression(column, combinations.schema[column]).alias("__value__")
     hidden = pl.col("__value__").is_null() | (pl.col("__value__") == STAR)
     shown, missing = pl.col(ROWS).filter(~hidden), pl.col(ROWS).filter(pl.col("__value__").is_null())
-    known = table.counts.count_known(keys, column, stars=False)
+    non_missing = table.counts.count_known(keys, column, stars=False)
     sizes = sizes.join(
-        known.cells.with_columns(pl.Series("present", known.persons)),
+        non_missing.cells.with_columns(pl.Series("present", non_missing.persons)),
         on=keys,
         how="left",
         nulls_equal=True,

@@ -39,12 +39,12 @@ def smallest_classes(
 
     def fewest(name: str, person: str) -> str:
         """Return the fewest values of a class, 1 where a value has as many persons as the class has with a value."""
-        known, everyone = f"{quote_name(name)} IS NOT NULL", _distinct(person)
-        each = f"SELECT {keys}, {everyone} AS c_each {rows} AND {known} GROUP BY {keys}, {quote_name(name)}"
+        non_missing, everyone = f"{quote_name(name)} IS NOT NULL", _distinct(person)
+        each = f"SELECT {keys}, {everyone} AS c_each {rows} AND {non_missing} GROUP BY {keys}, {quote_name(name)}"
         most = f"COUNT(*) AS c_values, MAX(c_each) AS c_most, 0 AS c_all FROM ({each}) AS e"
         counts = [
             f"SELECT {keys}, {most} GROUP BY {keys}",
-            f"SELECT {keys}, 0 AS c_values, 0 AS c_most, {everyone} AS c_all {rows} AND {known} GROUP BY {keys}",
+            f"SELECT {keys}, 0 AS c_values, 0 AS c_most, {everyone} AS c_all {rows} AND {non_missing} GROUP BY {keys}",
             f"SELECT {keys}, 1 AS c_values, 0 AS c_most, 0 AS c_all {rows} GROUP BY {keys}",
         ]
         value = "CASE WHEN MAX(c_most) = MAX(c_all) THEN 1 ELSE MAX(c_values) END"

@@ -58,6 +58,6 @@ def public(report: Mapping[str, Any], disclosure: Disclosure) -> dict[str, objec
 def _rounded(measures: Mapping[str, Any], disclosure: Disclosure) -> dict[str, object]:
     """Return the losses and the risk over all records, as rounded shares."""
     losses = {name: disclosure.share(value) for name, value in measures["losses"]["all"].items()}
-    found = measures.get("p_reid", {}).get("all")
-    risk = {"p_reid": {"all": {"value": disclosure.share(found["value"])}}} if found else {}
+    shares = measures.get("p_reid", {}).get("all")
+    risk = {"p_reid": {"all": {"value": disclosure.share(shares["value"])}}} if shares else {}
     return {"losses": {"all": losses}, **risk}

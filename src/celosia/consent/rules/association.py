@@ -61,7 +61,7 @@ def associations(
     if pairs:
         names = frame.columns
         sets += [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    found = []
+    associations = []
     for predictors in sets:
         key = number([codes[name] for name in predictors])
         distinct = int(key.max(initial=-1)) + 1
@@ -71,8 +71,8 @@ def associations(
             strength = _strength(key, codes[target], half)
             if _depends(key, codes[target]) and distinct < 0.9 * n:
                 strength = 1.0
-            found.append(Association(predictors, target, strength, distinct))
-    return sorted(found, key=lambda a: (-a.strength, len(a.known), a.known, a.target))
+            associations.append(Association(predictors, target, strength, distinct))
+    return sorted(associations, key=lambda a: (-a.strength, len(a.known), a.known, a.target))
 
 
 def _depends(key: NDArray[np.int64], target: NDArray[np.int64]) -> bool:

@@ -75,7 +75,9 @@ class Match:
         )
 
 
-def match(rule: Rule, query: Elements, inference: str = "", number: int = 0, found: FoundValues | None = None) -> Match:
+def match(
+    rule: Rule, query: Elements, inference: str = "", number: int = 0, matched: FoundValues | None = None
+) -> Match:
     r"""Compare one rule with a query.
 
     .. math:: score = \frac{|E_{rule} \cap E_{query}|}{|E_{rule}|}, \qquad E = \text{tables} \cup \text{fields} \cup
@@ -90,7 +92,7 @@ def match(rule: Rule, query: Elements, inference: str = "", number: int = 0, fou
     fields = tuple((t, f) for t, names in rule.tables.items() for f in names if _uses(query, t, f))
     fired, waiting = [], []
     for at, value in enumerate(rule.values):
-        value_found = (found or {}).get((inference, number, at))
+        value_found = (matched or {}).get((inference, number, at))
         if value.scope == "predicate":
             hit = _fixes(query, value)
         else:

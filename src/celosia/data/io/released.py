@@ -65,16 +65,16 @@ def hidden_content(path: str | Path) -> list[str]:
     """List what a released file holds besides the table that :func:`scan_released` reads, in words."""
     file = Path(path)
     kind = type_of(file).name
-    found = [f"column {name!r} with values in several notations" for name in conflated_columns(file)]
+    contents = [f"column {name!r} with values in several notations" for name in conflated_columns(file)]
     if kind == "csv" and file.name.lower().endswith(".gz") and file.read_bytes()[:4] != b"\x1f\x8b\x08\x00":
-        found.append("a text in the header of its compression")
+        contents.append("a text in the header of its compression")
     if kind == "parquet":
-        found += _parquet_content(file)
+        contents += _parquet_content(file)
     if kind in ("excel", "ods"):
-        found += _workbook_content(file, kind)
+        contents += _workbook_content(file, kind)
     if kind in ("spss", "stata", "sas"):
-        found += _statistical_content(file)
-    return found
+        contents += _statistical_content(file)
+    return contents
 
 
 def conflated_columns(path: str | Path, *, type: str | None = None) -> list[str]:  # noqa: A002
@@ -143,13 +143,13 @@ def _parquet_content(file: Path) -> list[str]:
 
     with file.open("rb") as stream:  # a path would be taken for a pattern
         metadata = pl.read_parquet_metadata(stream)
-    found = [f"metadata {name!r}" for name in metadata if name != "ARROW:schema"]
+    contents = [f"metadata {name!r}" for name in metadata if name != "ARROW:schema"]
     schema = pl.scan_parquet(file, glob=False).collect_schema()
-    known = " ".join([*schema, *(str(dtype) for dtype in schema.values())]).encode()
+    plain = " ".join([*schema, *(str(dtype) for dtype in schema.values())]).encode()
     stored = base64.b64decode(metadata.get("ARROW:schema", ""))
-    if any(text not in known for text in re.findall(rb"[ -~]{6,}", stored)):
-        found.append("metadata of its columns")
-    return found
+    if any(text not in plain for text in re.findall(rb"[ -~]{6,}", stored)):
+        contents.append("metadata of its columns")
+    return contents
 
 
 def _workbook_content(file: Path, kind: str) -> list[str]:
@@ -165,14 +165,14 @@ def _workbook_content(file: Path, kind: str) -> list[str]:
         return ["another format than that of its suffix"]
     cells = [name for name in parts if name in ("content.xml", "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml")]
     tags = {tag for name in cells for tag in re.findall(rb"<([^\s/>?]+)", parts[name])}
-    found = [f"element {tag.decode()!r}" for tag in sorted(tags - (SHEET_TAGS if kind == "excel" else ODS_TAGS))]
+    contents = [f"element {tag.decode()!r}" for tag in sorted(tags - (SHEET_TAGS if kind == "excel" else ODS_TAGS))]
     book = b"".join(text for name, text in parts.items() if name not in cells)
     sheet = scan_released(file).facts.sheet
     texts = {unescape(text.decode()).strip() for text in re.findall(rb">([^<]+)<", book)}
     if b"<!" in book or any(text != sheet and not BOOK_TEXT.fullmatch(text) for text in texts):
-        found.append("a text outside its cells")
-    if found:
-        return found
+        contents.append("a text outside its cells")
+    if contents:
+        return contents
     return _excel_cells(parts) if kind == "excel" else _ods_cells(parts["content.xml"])
 
 
@@ -191,19 +191,19 @@ def _excel_cells(parts: Mapping[str, bytes]) -> list[str]:
             types[column] |= {kind} if value else set()
     strict = count == sheet.count(b"<c ") and len(EXCEL_ROW.findall(sheet)) == sheet.count(b"<row")
     plain = strict and all(len(each) < 2 for each in (*formats.values(), *types.values()))
-    found = [] if plain else ["cells with formulas, or with several types or formats in a column"]
-    return found if used == set(range(strings.count(b"<si>"))) else [*found, "texts that no cell shows"]
+    contents = [] if plain else ["cells with formulas, or with several types or formats in a column"]
+    return contents if used == set(range(strings.count(b"<si>"))) else [*contents, "texts that no cell shows"]
 
 
 def _ods_cells(content: bytes) -> list[str]:
     """List the further sheets of an OpenDocument file, and cells whose text is not that of their value."""
-    found = ["several sheets"] if content.count(b"<table:table ") > 1 else []
+    contents = ["several sheets"] if content.count(b"<table:table ") > 1 else []
     cells = ODS_CELL.findall(content)
     strings = all(value == text for kind, value, text in cells if kind == b"string")
     shown = {(kind, value, text) for kind, value, text in cells}
     single = len({(kind, value) for kind, value, _ in shown}) == len(shown)
     plain = strings and single and len(cells) == content.count(b"<table:table-cell")
-    return found if plain else [*found, "cells that show other texts than their values"]
+    return contents if plain else [*contents, "cells that show other texts than their values"]
 
 
 def _statistical_content(file: Path) -> list[str]:
@@ -213,7 +213,7 @@ def _statistical_content(file: Path) -> list[str]:
     from celosia.data.io.statistical import notes_of
 
     opened = scan_released(file)
-    found = ["notes"] if notes_of(file) else []
+    contents = ["notes"] if notes_of(file) else []
     values = opened.frame.collect()
     for name, labels in opened.facts.labels.items():
         cells = set(values[name].cast(pl.String).to_list()) if name in values.columns else set()
@@ -223,5 +223,5 @@ def _statistical_content(file: Path) -> list[str]:
             for code, text in labels.items()
             if not (str(code) in cells or (text == STAR and STAR in cells) or any(c.covers(code) for c in codes))
         ]
-        found += [f"labels of {len(unused)} codes of {name!r} that no cell holds"] * bool(unused)
-    return found
+        contents += [f"labels of {len(unused)} codes of {name!r} that no cell holds"] * bool(unused)
+    return contents

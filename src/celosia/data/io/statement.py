@@ -66,10 +66,10 @@ def _parse(query: str, dialect: str) -> exp.Expr:
         from sqlglot.errors import SqlglotError
     except ImportError as error:
         raise MissingExtra.of("reading databases", "db") from error
-    known = dialect if dialect in sqlglot.Dialect.classes else None
+    allowed = dialect if dialect in sqlglot.Dialect.classes else None
     try:
         with silence():
-            statements = [tree for tree in sqlglot.parse(query, read=known) if tree is not None]
+            statements = [tree for tree in sqlglot.parse(query, read=allowed) if tree is not None]
     except (SqlglotError, RecursionError, ValueError):
         raise DataError("the query cannot be read (syntax error): write one SELECT statement.") from None
     if len(statements) != 1:

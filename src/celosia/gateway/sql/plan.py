@@ -157,8 +157,8 @@ class Plan:
         groups = 0 if self.public_keys else self.rows
         quantiles = sum(number.kind == "quantile" for number in self.numbers)
         distinct = sum(number.kind == "distinct" for number in self.numbers)
-        made = groups * (1 + quantiles) * GROUP_SECONDS + (distinct + quantiles) * DISTINCT_SECONDS
-        return made + (1 + quantiles) * self.row_seconds
+        created = groups * (1 + quantiles) * GROUP_SECONDS + (distinct + quantiles) * DISTINCT_SECONDS
+        return created + (1 + quantiles) * self.row_seconds
 
     def fingerprint(self, *more: object) -> str:
         """Return a fingerprint of the query, equal for equal queries however they were written.

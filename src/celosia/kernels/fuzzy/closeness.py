@@ -44,7 +44,7 @@ def tree_map(gaps: Floats, levels: NDArray[np.int64]) -> Floats:
     return np.concatenate(flows, axis=-1) / (2 * max(height, 1)) if flows else np.zeros((*gaps.shape[:-1], 0))
 
 
-def person_distances(mu: Floats, inside: Floats, whole: Floats, known: NDArray[np.bool_]) -> Floats:
+def person_distances(mu: Floats, inside: Floats, whole: Floats, non_missing: NDArray[np.bool_]) -> Floats:
     """Return for each individual the largest difference of the share of persons with a value; 0 if none has several.
 
     ``inside`` holds the share of the persons of each cell (row) who have each value, ``whole`` that of the table;
@@ -58,7 +58,7 @@ def person_distances(mu: Floats, inside: Floats, whole: Floats, known: NDArray[n
     result, several = np.zeros(len(mu)), whole.sum() > 1 + TOLERANCE
     for start in range(0, len(mu), block):
         mixture = mu[start : start + block] @ inside
-        largest = np.abs(mixture - whole)[:, known].max(axis=1, initial=0.0)
+        largest = np.abs(mixture - whole)[:, non_missing].max(axis=1, initial=0.0)
         result[start : start + block] = np.where(several | (mixture.sum(axis=1) > 1 + TOLERANCE), largest, 0.0)
     return result
 

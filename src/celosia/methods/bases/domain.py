@@ -158,8 +158,10 @@ def canonical_numbers(column: pl.Series) -> pl.Series:
     numbers = column
     if not column.dtype.is_numeric():
         texts = column.cast(pl.String, strict=False).str.strip_chars().str.replace(r"^([+-]?\d*),(\d+)$", "$1.$2")
-        known = texts.str.contains(PATTERNS["number"]) | texts.str.contains(PATTERNS["integer"])  # up to 18 digits
-        numbers = texts.set(~known.fill_null(value=False), None)
+        non_missing = texts.str.contains(PATTERNS["number"]) | texts.str.contains(
+            PATTERNS["integer"]
+        )  # up to 18 digits
+        numbers = texts.set(~non_missing.fill_null(value=False), None)
     numbers = numbers.cast(pl.Float64, strict=False)
     return numbers.set(~numbers.is_finite().fill_null(value=False), None)
 

@@ -183,13 +183,13 @@ def _sensitive(table: Table, name: str, patterns: Histogram | None) -> Sensitive
 
 def _owners(table: Table, quasi: Histogram, names: list[str]) -> Owners:
     """Count the persons of each combination of the quasi-identifiers, and the values that they have in it."""
-    joint, known = {}, {}
+    joint, non_missing = {}, {}
     for name in names:
         entries, domain = table.counts.histogram([*quasi.names, name], suppressed=False), table.classes.baseline(name)
         joint[name] = entries, domain.codes(entries.column(name))
         if domain.missing_code >= 0:
-            known[name] = table.counts.count_known(quasi.names, name)
-    return Owners(quasi, joint, known)
+            non_missing[name] = table.counts.count_known(quasi.names, name)
+    return Owners(quasi, joint, non_missing)
 
 
 def _level_maps(

@@ -108,8 +108,8 @@ class SequentialTrees(Method):
         for copy in range(self.copies):
             rng = stream.child("copy", copy).rng()
             tables.append(self._copy(table, names, features, order, rng, hit=hit, full=full, weights=weights))
-        made = len(tables[0]) if full else int(hit.sum())
-        evidence = {"made": wanted, "leaf": self.leaf, "records made": made}
+        created = len(tables[0]) if full else int(hit.sum())
+        evidence = {"made": wanted, "leaf": self.leaf, "records made": created}
         others = {f"copy {i + 2}": synthetic for i, synthetic in enumerate(tables[1:])}
         return Outcome(tables[0], evidence, others=others)
 

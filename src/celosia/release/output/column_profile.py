@@ -65,8 +65,8 @@ class ColumnProfile:
     def without_traces(self, *, codes: bool) -> pl.Series:
         """Sample of the values in which no identifier was found."""
         plain = self.sample
-        for _, found in traces_in(self.sample, codes=codes):
-            plain = plain.filter(~plain.is_in(self.sample.filter(found).implode()))
+        for _, matches in traces_in(self.sample, codes=codes):
+            plain = plain.filter(~plain.is_in(self.sample.filter(matches).implode()))
         return plain
 
     def count(self, values: pl.Series, test: Callable[[str], bool]) -> Amount:

@@ -97,8 +97,8 @@ def _run_guard(
     formal = formal_columns(original, table, methods)
     rewritten = overwritten_columns(original, methods) | frozenset(changed)
     tables = (table, *further_tables(table).values())
-    found = [s for each in tables for s in inspect(original, each, rewritten, reasons, formal=formal)]
-    sightings = tuple({(s.column, s.what): s for s in reversed(found)}.values())[::-1]  # one per column and finding
+    selected = [s for each in tables for s in inspect(original, each, rewritten, reasons, formal=formal)]
+    sightings = tuple({(s.column, s.what): s for s in reversed(selected)}.values())[::-1]  # one per column and finding
     refuse_certain(sightings, keeping if acknowledge is None else '[guard] acknowledge = {"the column" = "the reason"}')
     return sightings
 

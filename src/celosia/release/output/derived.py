@@ -65,9 +65,9 @@ class DerivedColumns:
         """Find whether a column follows from original values, or keeps their order, more finely than released."""
         if name not in self._candidates:
             return
-        found = self._finer_than_released(name)
-        if found is not None:
-            keys, certain = found
+        finer = self._finer_than_released(name)
+        if finer is not None:
+            keys, certain = finer
             listed = ", ".join(map(repr, keys[:-1])) + f" and {keys[-1]!r} together" if len(keys) > 1 else ""
             quasi = all(key in self.original.schema.quasi for key in keys)
             from_them = listed or f"the {'quasi-identifier' if quasi else 'column'} {keys[0]!r}"
@@ -162,13 +162,15 @@ class DerivedColumns:
             combinations(keys, 2),
             combinations(keys, 3),
         )
-        found = []
+        column_sets = []
         for names in islice((each for each in sets if {*quasi, *sensitive}.intersection(each)), MOST_SETS):
             coarse = _joint([*unchanged, *(released[key] for key in names if key in released)], len(before))
-            found.append((names, _joint([exact[key] for key in names], len(before)), coarse))
+            column_sets.append((names, _joint([exact[key] for key in names], len(before)), coarse))
             if len(names) == 1 and before[names[0]].dtype.is_temporal():
-                found += [(names, _joint([part], len(before)), coarse) for part in _parts_of_dates(before[names[0]])]
-        return [each for each in found if (_sizes(each[1]) > 1).mean() >= SHARED]
+                column_sets += [
+                    (names, _joint([part], len(before)), coarse) for part in _parts_of_dates(before[names[0]])
+                ]
+        return [each for each in column_sets if (_sizes(each[1]) > 1).mean() >= SHARED]
 
     def _finer_than_released(self, name: str) -> tuple[tuple[str, ...], bool] | None:
         """Return the original columns that a column follows from more finely than released, and whether it does fully.

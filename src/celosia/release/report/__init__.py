@@ -28,7 +28,7 @@ def verification_page(verification: Verification, certificate: Path, path: Path)
 
     if certificate.is_dir():
         certificate = next(file for file in certificate.glob("*certificate.json") if not file.name.startswith("."))
-    rows = [[c.claim, c.verdict, _text(c.stated), _text(c.found)] for c in verification]
+    rows = [[c.claim, c.verdict, _as_text(c.stated), _as_text(c.found)] for c in verification]
     verdict = verification.sentence[0].upper() + verification.sentence[1:]
     table = {"title": "Checks", "headings": ["claim", "verdict", "stated", "found"], "rows": rows}
     tables = [table, *_certificate_tables(load_certificate(certificate).content())]
@@ -44,17 +44,17 @@ def certificate_page(certificate: dict[str, Any], path: Path) -> None:
 
 def _certificate_tables(certificate: dict[str, Any]) -> list[dict[str, Any]]:
     """Tables of a certificate, one per section."""
-    plain = [[_words(k), _text(v)] for k, v in certificate.items() if not isinstance(v, dict | list)]
+    plain = [[_words(k), _as_text(v)] for k, v in certificate.items() if not isinstance(v, dict | list)]
     tables = [{"title": "The certificate", "headings": ["", ""], "rows": plain}]
     for key, value in certificate.items():
         if isinstance(value, dict):
-            rows = [[_words(k), _text(v)] for k, v in value.items()]
+            rows = [[_words(k), _as_text(v)] for k, v in value.items()]
             tables.append({"title": _words(key), "headings": ["", ""], "rows": rows})
         elif isinstance(value, list) and value and isinstance(value[0], dict):
-            rows = [[_text(entry.get("part") or entry.get("name")), _details(entry)] for entry in value]
+            rows = [[_as_text(entry.get("part") or entry.get("name")), _details(entry)] for entry in value]
             tables.append({"title": _words(key), "headings": ["", ""], "rows": rows})
         elif isinstance(value, list) and value:
-            tables.append({"title": _words(key), "headings": [""], "rows": [[_text(value)]]})
+            tables.append({"title": _words(key), "headings": [""], "rows": [[_as_text(value)]]})
     return tables
 
 
@@ -63,14 +63,14 @@ def _words(key: str) -> str:
 
 
 def _details(entry: dict[str, Any]) -> str:
-    return "; ".join(f"{k}: {_text(v)}" for k, v in entry.items() if k not in {"part", "name"})
+    return "; ".join(f"{k}: {_as_text(v)}" for k, v in entry.items() if k not in {"part", "name"})
 
 
-def _text(value: object) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{k} {_text(v)}" for k, v in value.items()) or "—"
+        return ", ".join(f"{k} {_as_text(v)}" for k, v in value.items()) or "—"
     if isinstance(value, list):
-        return ", ".join(map(_text, value)) or "—"
+        return ", ".join(map(_as_text, value)) or "—"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

@@ -242,10 +242,14 @@ class ClassTables:
             codes = np.ascontiguousarray(codes, dtype=np.int32)
             values[name] = merge_values(start, codes, each, group, groups, max(1, width))
             if PERSON in counted and name != PERSON and records.sensitive[name].missing_code >= 0:
-                known = records.sensitive[name].codes != records.sensitive[name].missing_code
-                some = np.append(0, np.cumsum(np.append(known, np.zeros(rows - n, dtype=np.bool_))))
+                non_missing = records.sensitive[name].codes != records.sensitive[name].missing_code
+                some = np.append(0, np.cumsum(np.append(non_missing, np.zeros(rows - n, dtype=np.bool_))))
                 owners, self.widths[KNOWN + name] = counted[PERSON]
-                entries = (some.astype(np.int64), np.ascontiguousarray(owners[known], dtype=np.int32), each[known])
+                entries = (
+                    some.astype(np.int64),
+                    np.ascontiguousarray(owners[non_missing], dtype=np.int32),
+                    each[non_missing],
+                )
                 values[KNOWN + name] = merge_values(*entries, group, groups, counted[PERSON][1])
         return values
 
@@ -368,11 +372,11 @@ class ClassTables:
                 each = count if by_record else self._persons(name, value, count)
                 start, value, count = merge_values(start, pairs, each, itself, len(table), column.width)
             of_input = (column.share(), column.ancestors, column.numbers, column.missing_code)
-            persons = known = None
+            persons = non_missing = None
             if records.repeated and not by_record:
                 persons = self.size(table)
-                known = self._person_counts(table, KNOWN + name) if KNOWN + name in table.values else None
-            values[name] = ValueCounts(start, value, count, *of_input, persons, known, column.prevalence)
+                non_missing = self._person_counts(table, KNOWN + name) if KNOWN + name in table.values else None
+            values[name] = ValueCounts(start, value, count, *of_input, persons, non_missing, column.prevalence)
         lay = self.layout
         all_classes = ClassCounts(
             size=table.sums[:, 0] if by_record else self.size(table),

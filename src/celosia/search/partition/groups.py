@@ -63,9 +63,11 @@ class Groups:
 
         if self.person is None:
             return None, None
-        known = column.codes[records] != column.missing_code
-        some = np.concatenate([[0], np.cumsum(np.bincount(group[known], minlength=len(begin) - 1))]).astype(np.int64)
-        return group_sizes(begin, records, self.person), group_sizes(some, records[known], self.person)
+        non_missing = column.codes[records] != column.missing_code
+        some = np.concatenate([[0], np.cumsum(np.bincount(group[non_missing], minlength=len(begin) - 1))]).astype(
+            np.int64
+        )
+        return group_sizes(begin, records, self.person), group_sizes(some, records[non_missing], self.person)
 
     def of_labels(self, label: Ints) -> ClassCounts:
         """Return the counts of the groups of a labelling; a record labelled -1 is in none."""

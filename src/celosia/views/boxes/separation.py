@@ -95,11 +95,11 @@ def _check(who: str, l: int, columns: dict[str, Sensitive], records: NDArray[np.
     for name, column in columns.items():
         counts = np.bincount(column.codes[records], minlength=column.width)
         missing = int(counts[column.missing_code]) if column.missing_code >= 0 else 0
-        known, most = n - missing, int(counts[: len(counts) if column.missing_code < 0 else -1].max(initial=0))
-        reached = min((whole // few for few, whole in ((most, known), (missing, n)) if few), default=l)
+        non_missing, most = n - missing, int(counts[: len(counts) if column.missing_code < 0 else -1].max(initial=0))
+        reached = min((whole // few for few, whole in ((most, non_missing), (missing, n)) if few), default=l)
         if reached < l:
-            often = f"one value has {most} of the {known} records" + (" that have a value" if missing else "")
-            reason = often if most * l > known else f"{missing} of the {n} records have no value"
+            often = f"one value has {most} of the {non_missing} records" + (" that have a value" if missing else "")
+            reason = often if most * l > non_missing else f"{missing} of the {n} records have no value"
             reason = f"{who}: at most 1/{l} of a group may share a value of {name!r}, but {reason}"
             if parts == 1:
                 raise RequirementError(f"{reason}. l = {reached} can be reached.")
@@ -108,7 +108,7 @@ def _check(who: str, l: int, columns: dict[str, Sensitive], records: NDArray[np.
                 f"to {parts} different groups. Lower l, or keep fewer records per person."
             )
         # buckets: missing values are spread evenly over groups of l known ones
-        if how == "buckets" and -(-missing // max(1, known // l)) * (l - 1) > l:
+        if how == "buckets" and -(-missing // max(1, non_missing // l)) * (l - 1) > l:
             raise RequirementError(
                 f"{who}: {missing} of {n} records have no value of {name!r}, too many to add to groups of {l} "
                 "different values. Use groups = 'near', or remove records without a value."
@@ -164,12 +164,12 @@ def _buckets(table: Table, l: int, columns: dict[str, Sensitive], stream: Stream
     drawn = stream.child("order").uniform(table.ids())
 
     def group_part(part: NDArray[np.int64]) -> NDArray[np.int64]:
-        known = column.codes[part] != column.missing_code
+        non_missing = column.codes[part] != column.missing_code
         label = np.empty(len(part), np.int64)
-        shuffled = np.argsort(drawn[part][known], kind="stable")
-        label[known] = bucketise(column.codes[part][known], shuffled, column.width, l)
-        empty = np.flatnonzero(~known)[np.argsort(drawn[part][~known], kind="stable")]
-        label[empty] = np.arange(len(empty)) % max(1, int(label[known].max(initial=-1)) + 1)
+        shuffled = np.argsort(drawn[part][non_missing], kind="stable")
+        label[non_missing] = bucketise(column.codes[part][non_missing], shuffled, column.width, l)
+        empty = np.flatnonzero(~non_missing)[np.argsort(drawn[part][~non_missing], kind="stable")]
+        label[empty] = np.arange(len(empty)) % max(1, int(label[non_missing].max(initial=-1)) + 1)
         return label
 
     return group_part
