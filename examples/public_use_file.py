@@ -13,7 +13,7 @@ schema = celosia.Schema.of(
     sensitive=["diagnosis"],
     hierarchies={"birth_date": "dates(units=[year, decade])", "municipality": "balanced", "occupation": "balanced"},
 )
-table = celosia.read(visits, schema)
+table = celosia.read(visits.select(schema.names), schema)  # only the columns that will be published
 wish = ["k-anonymity(k=5)", "l-diversity(l=2, column=diagnosis)"]
 
 before = celosia.assess(table, wish)
