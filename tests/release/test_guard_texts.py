@@ -23,7 +23,11 @@ N = 120
 
 def policy(folder: Path, frame: pl.DataFrame, schema: dict[str, Any], **more: Any) -> celosia.Policy:
     frame.write_csv(folder / "in.csv")
-    facts = {"input": {"path": str(folder / "in.csv")}, "schema": schema, "output": {"path": str(folder / "out.csv")}}
+    facts = {
+        "input": {"path": str(folder / "in.csv"), "header": True},
+        "schema": schema,
+        "output": {"path": str(folder / "out.csv")},
+    }
     return celosia.Policy.of(facts | more)
 
 

@@ -109,7 +109,7 @@ def test_a_category_never_seen_has_no_place_in_a_column_that_stays(released, tmp
     assert done.unplaced.tolist() == [False, False, True, True, False, False]
     assert done.table.polars()["zip"].to_list() == ["14850"] * 2 + ["*"] * 2 + [None] * 2
     people = pl.DataFrame(
-        {"age": [31, 59] * 60, "zip": (["14850"] * 4 + ["99999"] * 2) * 20, "disease": ["a", "b"] * 60}
+        {"age": [31, 59] * 60, "zip": (["14850"] * 4 + ["99999"] * 2) * 20, "disease": ["a", "a", "b", "b"] * 30}
     )
     people.write_csv(tmp_path / "new.csv")
     assert (

@@ -7,8 +7,11 @@ import pytest
 
 from celosia.errors import ParameterError
 from celosia.kernels.disclosure.background import (
+    average_answers,
     belief,
     candidates,
+    difference_means,
+    difference_sums,
     facts_needed,
     homogeneous,
     repetitions,
@@ -48,6 +51,16 @@ def test_skewness():
     assert skewness(["a", "b"], ["a"] * 1 + ["b"] * 99) == {"a": 50.0, "b": pytest.approx(0.5 / 0.99)}
 
 
+def test_differencing():
+    assert difference_sums(1256257, 1256218) == 39
+    ages = [42, 12, 28, 51, 23, 68, 30, 46, 55, 62]
+    mean = np.mean(ages)
+    assert difference_means(10, mean, np.mean(ages[1:])) == pytest.approx(42)
+    assert difference_means(10, mean, np.mean(ages[:1] + ages[2:])) == pytest.approx(12)
+    with pytest.raises(ParameterError, match="at least two"):
+        difference_means(1, 3.0, 0.0)
+
+
 def test_repeated_queries():
     n = repetitions(10)
     assert n == 3074
@@ -57,8 +70,13 @@ def test_repeated_queries():
     # a tenth of the questions is not enough
     few = rng.laplace(1.0, 10.0, (400, n // 10)).mean(axis=1)
     assert (np.round(few) == 1).mean() < 0.7
+    mean, spread = average_answers([18.475044, 15.158466, -0.688716, -2.115105, -0.203654, 13.167499], 10)
+    assert mean == pytest.approx(7.298922, abs=1e-6)
+    assert spread == pytest.approx(10 * np.sqrt(2 / 6))
     with pytest.raises(ParameterError, match="positive"):
         repetitions(0)
+    with pytest.raises(ParameterError, match="at least one answer"):
+        average_answers([], 1)
 
 
 def test_belief():

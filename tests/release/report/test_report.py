@@ -104,7 +104,7 @@ def test_names_and_values_are_text_on_every_page(tmp_path, edition):
     frame.write_csv(tmp_path / "people.csv")
     name = json.dumps(MARKUP)
     (tmp_path / "policy.toml").write_text(
-        f"[input]\npath = 'people.csv'\n[schema]\nquasi = [{name}]\nsensitive = ['s']\n"
+        f"[input]\npath = 'people.csv'\nheader = true\n[schema]\nquasi = [{name}]\nsensitive = ['s']\n"
         "[[require]]\nuse = 'k-anonymity'\nk = 2\n"
         f"[[step]]\nname = {name}\nuse = 'suppress-records'\nrequire = ['k-anonymity(k=2)']\n"
         "[output]\npath = '<b>safe.csv'\n"

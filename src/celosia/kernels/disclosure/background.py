@@ -72,6 +72,26 @@ def skewness(values: Iterable[V], everybody: Iterable[V]) -> dict[V, float]:
     return {value: (count / n) / (outside[value] / total) for value, count in inside.items() if outside[value]}
 
 
+def difference_sums(with_target: float, without_target: float) -> float:
+    """Return the target's value, from two sums over large groups that differ by her alone.
+
+    >>> difference_sums(1256257, 1256218)
+    39
+    """
+    return with_target - without_target
+
+
+def difference_means(n: int, mean_with: float, mean_without: float) -> float:
+    r"""Return the target's value from two means: :math:`N \bar x - (N-1) \bar x_{-t}`.
+
+    >>> round(difference_means(10, 41.7, 375 / 9), 6)
+    42.0
+    """
+    if n < 2:
+        raise ParameterError(f"differencing: at least two records are needed, got {n}.")
+    return n * mean_with - (n - 1) * mean_without
+
+
 def repetitions(scale: float, error: float = 0.5, confidence: float = 0.95) -> int:
     r"""How often a noisy answer must be asked until the mean is within ``error`` of the truth.
 
@@ -90,6 +110,18 @@ def repetitions(scale: float, error: float = 0.5, confidence: float = 0.95) -> i
         )
     z = float(norm.ppf((1 + confidence) / 2))
     return math.ceil(2 * (z * scale / error) ** 2)
+
+
+def average_answers(answers: Sequence[float], scale: float) -> tuple[float, float]:
+    """Return the mean of repeated noisy answers, and the standard deviation that the noise leaves in it.
+
+    >>> mean, spread = average_answers([18.475044, 15.158466, -0.688716, -2.115105, -0.203654, 13.167499], 10)
+    >>> round(mean, 6), round(spread, 2)
+    (7.298922, 5.77)
+    """
+    if not answers:
+        raise ParameterError("averaging: needs at least one answer.")
+    return sum(answers) / len(answers), scale * math.sqrt(2 / len(answers))
 
 
 @dataclass(frozen=True)
