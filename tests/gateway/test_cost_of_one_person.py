@@ -72,7 +72,7 @@ def test_rows_of_a_person_are_cut_before_tables_are_joined_or_a_condition_is_app
 
 SEVERAL_ROWS = {
     "table": "SELECT COUNT(*) FROM visit WHERE patient {}",
-    "key": "SELECT CASE WHEN patient {} THEN 'a' END, COUNT(*) FROM visit GROUP BY 1",
+    "key": "SELECT patient, COUNT(*) FROM visit WHERE patient {} GROUP BY 1",
     "join": "SELECT COUNT(*) FROM visit a JOIN visit b ON a.patient = b.patient WHERE a.patient {}",
 }
 

@@ -214,13 +214,16 @@ class Questions:
             lambda: self._column("date", "NULL"),
             lambda: self._column("number" if self._chance(0.5) else "unbounded", "1"),
             lambda: f"FLOOR({self._rng.choice(few or ['size'])} / 10) * 10",
-            lambda: f"FLOOR({self._number(1)})",
+            lambda: f"FLOOR({self._column('number', '1')} / {self._literal()})",
+            lambda: self._column("boolean", "TRUE"),
+            lambda: self._stored(1),
+        ]
+        refused = [  # what a condition could choose
             lambda: self._boolean(1),
-            lambda: self._text(1),
             lambda: f"COALESCE({self._date(1)}, DATE '2026-01-01')",
             lambda: f"CASE WHEN {self._boolean(1)} THEN {self._number(0)} ELSE {self._number(0)} END",
         ]
-        return self._rng.choice(made)()
+        return self._rng.choice(refused if self._chance(0.05) else made)()
 
     def _output(self, grouped: bool) -> str:
         first = self._aggregate(grouped)
@@ -240,7 +243,7 @@ class Questions:
         made = [
             lambda: "COUNT(*)",
             lambda: f"COUNT({self._any(1)})",
-            lambda: f"COUNT(DISTINCT {self._any(1)})",
+            lambda: f"COUNT(DISTINCT {self._any(0)})",
             lambda: f"SUM({self._number(3)})",
             lambda: f"SUM({self._number(2)})",
             lambda: f"AVG({self._number(2)})",

@@ -65,8 +65,8 @@ QUESTIONS = [
     "SELECT COUNT(*) FROM t WHERE note LIKE '%e%' OR LOWER(note) = 'note 1' OR UPPER(note) LIKE '%1' OR note = sex",
     "SELECT SUM(1 / GREATEST(weight, 1)), SUM(age * weight) FROM t",
     "SELECT LOWER(note) AS k, COUNT(*) FROM t GROUP BY k",
-    "SELECT CASE WHEN who > 5 THEN note ELSE 'few' END AS k, COUNT(*) FROM t GROUP BY k",
-    "SELECT COALESCE(age, 1) AS k, seen, COUNT(*) FROM t GROUP BY k, seen",
+    "SELECT note AS k, COUNT(CASE WHEN who > 5 THEN note ELSE 'few' END) FROM t GROUP BY k",
+    "SELECT FLOOR(age / 2) AS k, seen, COUNT(COALESCE(age, 1)) FROM t GROUP BY k, seen",
 ]
 
 

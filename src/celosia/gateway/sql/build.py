@@ -43,6 +43,9 @@ MOST_OPERATIONS = 3_000
 DEEPEST_SQL = 45
 _ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _COMPARE = {"eq": "=", "neq": "<>", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+_COLUMN_PARTS = {"column", "identifier"}
+_KEY_PARTS = _COLUMN_PARTS | {"literal", "paren", "neg", "mod", "abs", "floor", "ceil", "round", "lower", "upper"}
+_KEY_PARTS |= set(_ARITHMETIC)
 _SIMPLE = {"abs": "abs", "floor": "floor", "ceil": "ceil"}
 _VARIANCES = {"variance": (True, False), "variancepop": (False, False)}
 _VARIANCES |= {"stddev": (True, True), "stddevsamp": (True, True), "stddevpop": (False, True)}
@@ -145,6 +148,7 @@ class _Builder:
                 raise Refused(
                     "GROUP BY a number that is not whole would make a group of each value. Use FLOOR(x / 10) * 10."
                 )
+            _refuse_choice(node, _KEY_PARTS)
             self._keys.append((_canonical_sql(node), value))
 
     def _by_position(self, node: exp.Expr) -> exp.Expr:
@@ -349,7 +353,9 @@ class _Builder:
         column = _strip_brackets(inner.expressions[0])
         if self._scope.is_person(column):
             return a.number(self._index_of(Number("persons")))
-        return a.number(self._index_of(Number("distinct", self._rows.column(column))))
+        value = self._rows.column(column)
+        _refuse_choice(column, _COLUMN_PARTS)
+        return a.number(self._index_of(Number("distinct", value)))
 
     def _sum(self, value: Value) -> a.After:
         number = sum_of(value, centred=False)
@@ -384,6 +390,17 @@ class _Builder:
             )
         self._numbers.append(number)
         return len(self._numbers) - 1
+
+
+def _refuse_choice(node: exp.Expr, parts: set[str]) -> None:
+    """Refuse a value to be sorted that a condition could choose: its length and order would show in the time."""
+    if any(part.key not in parts for part in node.walk()):
+        raise Refused(
+            "COUNT(DISTINCT …) takes a column, and GROUP BY a column or a calculation with columns, not CASE, "
+            "COALESCE, GREATEST, LEAST or a condition: the database sorts the values, and a condition on one person "
+            "could choose how long that takes. Group by the column, or count with SUM(CASE WHEN condition THEN 1 ELSE "
+            "0 END)."
+        )
 
 
 def _refuse_deep(sql: str) -> None:

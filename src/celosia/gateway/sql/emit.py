@@ -124,7 +124,9 @@ def _rows(plan: Plan, dialect: Dialect, numbers: list[Number]) -> tuple[list[str
 def _value(wanted: Number, dialect: Dialect) -> str:
     value = wanted.value
     assert value is not None
-    if wanted.kind in ("present", "distinct", "quantile"):
+    if wanted.kind == "present":  # the value itself may be a long text, which a sort would carry
+        return f"CASE WHEN {value.sql} IS NOT NULL THEN 1 END"
+    if wanted.kind in ("distinct", "quantile"):
         return value.sql
     if wanted.kind == "sum" and wanted.unit == 1 and value.whole and float(wanted.centre).is_integer():
         return value.sql if wanted.centre == 0 else f"({value.sql} - {number(wanted.centre, WHOLE[dialect])})"
