@@ -27,6 +27,7 @@ def test_every_job_is_recorded():
 
 @pytest.mark.parametrize("name", JOBS)
 @pytest.mark.sampled(8)
+@pytest.mark.filterwarnings("ignore:3 columns have no role")
 def test_a_job_asks_for_no_more_than_recorded(name, path):
     counts, held = counts_of(name, path), HELD[name]
     asked = {key: (held.get(key, 0), counts.get(key, 0)) for key in ("collects", "rows", "nodes")}
