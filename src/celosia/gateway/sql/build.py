@@ -32,6 +32,8 @@ MOST_TEXT_WORK = 25
 """Work on texts in one row, in units of ``TEXT_SECONDS``."""
 ROW_SECONDS, CHARACTER_SECONDS, TEXT_SECONDS = 2e-6, 1.25e-9, 5e-6
 """Time of a row, of a character of its expressions (SQLite, PostgreSQL) and of a unit of work on texts (PostgreSQL)."""
+READ_SECONDS: dict[Dialect, float] = {"duckdb": 6e-6, "sqlite": 8e-6, "postgres": 2e-5}
+"""Time to read a text of a row, of up to 4 000 bytes, and to carry it to a sort."""
 VECTOR, VECTOR_NUMBER_SECONDS, VECTOR_CHARACTER_SECONDS = 2048, 3e-5, 2.5e-7
 """Rows that DuckDB computes together, and what they take for each number and each character of the expressions. It
 computes them once where they are equal, so that one row with another value adds the time of all.
@@ -119,6 +121,10 @@ class _Builder:
         length, texts = _measure_work(steps)
         rows, read = self._scope.rows, sum(len(sql) for sql, _ in self._scope.reads)
         each = ROW_SECONDS + (length + read) * CHARACTER_SECONDS + texts * TEXT_SECONDS
+        stored = [value for _, value in self._scope.read_values() if value.type == "text"]
+        each += (
+            sum(2 if value.facts and value.facts.categories else 1 for value in stored) * READ_SECONDS[self._dialect]
+        )
         if self._dialect != "duckdb":
             return rows * each
         vectors = 2 + rows // VECTOR if self._scope.truncated else 1  # rows of a person are ranked side by side
