@@ -79,8 +79,8 @@ def demonstration(folder: Path) -> Project:
             "vary": {"require": [[f"k-anonymity(k={k})"] for k in (2, 3, 5, 10)], "suppress": [0.0, 0.05]},
         }
     ]
-    begun.change(lambda text: toml_edit.put(text, ("schema", "hierarchies", "income"), ranges))
-    begun.change(lambda text: toml_edit.put(text, ("explore",), {"candidate": levels, "seeds": 1, "max_risk": 0.01}))
+    begun.change(lambda text: toml_edit.set_value(text, ("schema", "hierarchies", "income"), ranges))
+    begun.change(lambda text: toml_edit.set_value(text, ("explore",), {"candidate": levels, "seeds": 1, "max_risk": 0.01}))
     return begun
 
 
