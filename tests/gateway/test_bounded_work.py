@@ -262,6 +262,7 @@ DECIDED = {
     "remainders": f"SUM({halved([f'(({ONE}) % {k})' for k in range(1, 50)], '+')})",
     "greatest": f"SUM({halved([f'GREATEST(({ONE}), {k})' for k in range(1, 50)], '+')})",
     "cases": f"SUM({halved([f'CASE WHEN ({ONE}) = {k} THEN 1 ELSE {k} END' for k in range(1, 40)], '+')})",
+    "sums": ", ".join(f"SUM(({ONE}) * {k}.5)" for k in range(1, 20)),
     "variances": ", ".join(f"VARIANCE(({ONE}) + {k}.5)" for k in range(6)),
     "present texts": ", ".join(f"COUNT({CHOSEN.replace('é', letter)})" for letter in "abcd"),
     "equal texts": f"COUNT(CASE WHEN ({CHOSEN}) = '{'é' * 899}x' THEN 1 END)",

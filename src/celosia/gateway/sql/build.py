@@ -34,7 +34,7 @@ ROW_SECONDS, CHARACTER_SECONDS, TEXT_SECONDS = 2e-6, 1.25e-9, 5e-6
 """Time of a row, of a character of its expressions (SQLite, PostgreSQL) and of a unit of work on texts (PostgreSQL)."""
 READ_SECONDS: dict[Dialect, float] = {"duckdb": 6e-6, "sqlite": 8e-6, "postgres": 2e-5}
 """Time to read a text of a row, of up to 4 000 bytes, and to carry it to a sort."""
-VECTOR, VECTOR_NUMBER_SECONDS, VECTOR_CHARACTER_SECONDS = 2048, 3e-5, 2.5e-7
+VECTOR, VECTOR_NUMBER_SECONDS, VECTOR_CHARACTER_SECONDS = 2048, 4.5e-5, 2.5e-7
 """Rows that DuckDB computes together, and what they take for each number and each character of the expressions. It
 computes them once where they are equal, so that one row with another value adds the time of all.
 """
