@@ -217,3 +217,5 @@ def test_small_classes_below_a_shared_root_do_not_blank_the_others(districts, sh
     table = celosia.read(data, celosia.Schema.of(quasi=data.columns))
     method = TreeGeneralise(columns=data.columns, k=2)
     assert celosia.protect(table, method).polars().rows() == shown
+    asking = TreeGeneralise(columns=data.columns, k=1, target=np.array([2] * len(districts)))
+    assert set(celosia.protect(table, asking).polars().rows()) == {("X", "*")}, "stars would show who asks for more"

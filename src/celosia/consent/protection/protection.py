@@ -153,7 +153,9 @@ def _by_one_method(table: Table, design: Design, k: int, target: NDArray[np.int6
         options: dict[str, object] = {"require": [{"use": "k-anonymity", "k": k}]}
         protected = protect_table(table, [{"use": "mondrian", **options, "target": target}], seed=0)
         return Protected(protected, design)
-    method = {"use": "tree-generalise", "columns": list(design.tree), "k": k, "target": target}
+    # with sizes for each record, small places join others below a shared root: suppressed rows would disclose blocks
+    sizes = np.full(len(table), k) if target is None else target
+    method = {"use": "tree-generalise", "columns": list(design.tree), "k": k, "target": sizes}
     protected = protect_table(table, [method], seed=0)
     tree = Tree.of(table, design.tree)
     return Protected(protected, design, level=tree.levels_shown(table, protected), tree=tree)

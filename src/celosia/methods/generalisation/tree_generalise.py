@@ -43,8 +43,8 @@ class TreeGeneralise(Method):
     join one that is already large enough. A missing value is a value of its own below the root. What is left at
     the root is suppressed or refused (``rest``); so are records that would show nothing but stars in all
     quasi-identifiers there, unless no class below the root is large enough. A root that is the label of all records (a
-    table of one province) counts as a star, but small classes that are large enough together are one class with that
-    label. With ``rest="refuse"`` the whole table may be one class at the root.
+    table of one province) counts as a star if all ask for the same size, but small classes that are large enough
+    together are one class with that label. With ``rest="refuse"`` the whole table may be one class at the root.
 
     Where nearly every class has a private record the raise applies to everybody: the evidence states how many
     classes have one. With a person column sizes count persons. Other quasi-identifiers are left as they are.
@@ -93,9 +93,10 @@ class TreeGeneralise(Method):
         np.maximum.at(setting, leaf, need)
         done, left = merge(nodes, size, setting, short_first=self.short_first)
         top = next(v for v in range(len(names), 0, -1) if any(name != STAR for name in names[v - 1]) or v == 1)
-        # a root with a label that all records share shows no more than a star
+        # a root with a label that all records share shows no more than a star; but where records ask for classes of
+        # their own size, suppressed records would disclose which of them ask for more
         root = next(level for level, row in enumerate(nodes) if (row == row[:1]).all())
-        shared = 0 < root < top and self.rest == "suppress"
+        shared = 0 < root < top and self.rest == "suppress" and self.target is None and self.private is None
         lowest = root if shared else top
         at_root = [c.level >= lowest for c in done]
         bare = self.labels == "parent" and set(table.schema.quasi) <= set(self.columns)
