@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import closing
 
 import duckdb
+import polars as pl
 import pytest
 
 from celosia.errors import CelosiaError
@@ -157,6 +158,21 @@ def test_a_value_of_another_type_is_missing(tmp_path, caplog):
 def test_an_identifier_is_not_rounded_to_that_of_another_person(tmp_path):
     with opened(tmp_path, "who\n" + "2\n3.0\n004\n" * 20 + "1.5\n1.9\n2e0\n", who="integer") as gateway:
         assert counts(gateway, "who") == {2: 20, 3: 20, 4: 20}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_long_identifier_is_kept_short(tmp_path, kind):
+    """A person with 5 MB as identifier added 1.5 ms to each query; two such persons remain two."""
+    long = ["z" * 50_000 + "a", "z" * 50_000 + "b", "é" * 1000]
+    path = tmp_path / f"person.{kind}"
+    frame = pl.DataFrame({"other": [1, 2, 3], "who": long})
+    frame.write_csv(path) if kind == "csv" else frame.write_parquet(path)
+    table = {"source": str(path), "person": "who", "unique": True, "columns": {"who": {"type": "text"}}}
+    with closing(open_database(DatasetFacts.of({"name": "d", "epsilon": 1, "tables": {"p": table}}))) as database:
+        found = [who for (who,) in database.rows("SELECT who FROM p")]
+    assert len(set(found)) == 3
+    assert found[2] == long[2]
+    assert max(map(len, found)) == 1032
 
 
 def test_a_first_line_of_names_needs_no_guess(tmp_path):

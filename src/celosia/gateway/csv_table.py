@@ -13,6 +13,7 @@ from celosia.data.io.statement import quote_name
 from celosia.data.io.text.sniff import SEPARATORS, open_bytes, refuse_inflated
 from celosia.errors import DataError
 from celosia.gateway.metadata import ColumnFacts
+from celosia.gateway.sql.values import LONGEST_TEXT
 
 if TYPE_CHECKING:
     import duckdb
@@ -107,4 +108,14 @@ def _typed(cell: str, facts: ColumnFacts) -> str:
         return f"CASE WHEN regexp_full_match(TRIM({cell}), '{_WHOLE}') THEN TRY_CAST({cell} AS HUGEINT) END"
     if facts.type == "date":  # a day may be followed by a time, as in SQLite
         return f"TRY_CAST(LEFT(TRIM({cell}), 10) AS DATE)"
-    return {"number": f"TRY_CAST({cell} AS DOUBLE)", "boolean": f"TRY_CAST({cell} AS BOOLEAN)"}.get(facts.type, cell)
+    plain = {"number": f"TRY_CAST({cell} AS DOUBLE)", "boolean": f"TRY_CAST({cell} AS BOOLEAN)"}
+    return plain.get(facts.type) or shorten(cell)
+
+
+def shorten(text: str) -> str:
+    """Return the SQL of a text whose end is hashed where queries do not read it.
+
+    To compare identifiers of persons takes no longer then, and different ones stay different.
+    """
+    cut = f"LEFT({text}, {LONGEST_TEXT}) || MD5({text})"
+    return f"CASE WHEN LENGTH({text}) > {LONGEST_TEXT} THEN {cut} ELSE {text} END"

@@ -121,7 +121,7 @@ class DuckDB(Database):
 
     def _load(self, name: str, table: TableFacts) -> None:
         from celosia.data.engines.duckdb import exact_path
-        from celosia.gateway.csv_table import load_csv
+        from celosia.gateway.csv_table import load_csv, shorten
 
         # Read once, at the start: what does not fit is logged for the data owner, never for an analyst.
         path = Path(table.source or f"{name}.csv")
@@ -131,7 +131,9 @@ class DuckDB(Database):
             self.misfits += [(name, column) for column in load_csv(self._root, name, path, table.columns)]
             return
         source = f"read_parquet({literal(exact_path(path))})"
-        chosen = [quote_name(column) for column in table.columns if column in self._column_types(source)]
+        types = {column: kind for column, kind in self._column_types(source).items() if column in table.columns}
+        names = {column: quote_name(column) for column in types}
+        chosen = [f"{shorten(name)} AS {name}" if types[c] == "VARCHAR" else name for c, name in names.items()]
         # if no declared column exists, all are loaded; the check of the declaration then reports the missing ones
         self._root.execute(f"CREATE TABLE {quote_name(name)} AS SELECT {', '.join(chosen) or '*'} FROM {source}")  # noqa: S608
 
