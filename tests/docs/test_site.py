@@ -66,6 +66,7 @@ def address(site):
     ("words", "wanted"),
     [
         ("pandas", "how-to/python.html"),
+        ("anonymise pandas dataframe", "how-to/python.html"),
         ("GDPR", "how-to/gdpr.html"),
         ("k-anonymity example", "tutorials/teacher.html"),
     ],
