@@ -80,7 +80,9 @@ def demonstration(folder: Path) -> Project:
         }
     ]
     begun.change(lambda text: toml_edit.set_value(text, ("schema", "hierarchies", "income"), ranges))
-    begun.change(lambda text: toml_edit.set_value(text, ("explore",), {"candidate": levels, "seeds": 1, "max_risk": 0.01}))
+    begun.change(
+        lambda text: toml_edit.set_value(text, ("explore",), {"candidate": levels, "seeds": 1, "max_risk": 0.01})
+    )
     return begun
 
 
