@@ -7,6 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import ClassVar
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import figures
@@ -37,3 +39,12 @@ def test_a_figure_above_its_ceiling_is_named_and_one_that_was_skipped_is_not():
 def test_every_ceiling_is_of_a_figure():
     ceilings = tomllib.loads(figures.CEILINGS.read_text("utf-8"))
     assert set(ceilings) <= set(figures.figures())
+
+
+@pytest.mark.parametrize("name", ["faults", "equivalent"])
+def test_every_mutant_that_is_kept_is_of_a_line_that_exists(name):
+    root = figures.ROOT
+    kept = tomllib.loads((root / "tools" / f"{name}.toml").read_text("utf-8"))
+    for mutant in (each for several in kept.values() for each in several):
+        assert mutant["before"] in (root / mutant["file"]).read_text("utf-8"), mutant
+        assert all((root / test.partition("::")[0]).exists() for test in mutant.get("tests", ())), mutant
