@@ -48,7 +48,7 @@ class Baseline:
 
 @dataclass(frozen=True, eq=False)
 class Sensitive:
-    """Code of each record in one sensitive column, and what distances between values need."""
+    """One sensitive column: the code of each record, and the values and shares that distances use."""
 
     codes: NDArray[np.int32]
     width: int

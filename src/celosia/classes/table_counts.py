@@ -244,7 +244,7 @@ class TableCounts:
 
     @cached_property
     def unsuppressed_codes(self) -> MemoryCodes:
-        """Codes of the rows that take part in classes; of all rows where all are suppressed."""
+        """Codes of the rows that are not suppressed; of all rows if every row is suppressed."""
         assert self.codes is not None
         return self.codes.choose(np.flatnonzero(~self.suppressed_rows) if self.some_suppressed else None)
 
@@ -334,7 +334,7 @@ class TableCounts:
         self._count(self.joint, rows_only=False)
 
     def store(self, names: Sequence[str]) -> StoredCodes:
-        """Return stored codes of all rows that cover some columns."""
+        """Return the codes of all rows for at least the given columns, encoded again if one is missing."""
         if self.stored is None or not self.stored.covers(names):
             own = [*(() if self.stored is None else self.stored.domains), *self.schema.quasi, *names]
             self.stored = self._encode(

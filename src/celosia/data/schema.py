@@ -283,7 +283,7 @@ class Schema(Shown):
         return Schema(tuple(column for column in self.columns if column.name in wanted), self.rest)
 
     def change(self, name: str, **facts: object) -> Schema:
-        """Return a schema with other declarations about one column."""
+        """Return a copy of the schema in which the given attributes of one column are replaced."""
         changes: dict[str, Any] = facts
         changed = replace(self[name], **changes)
         return Schema(tuple(changed if c.name == name else c for c in self.columns), self.rest)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class CountAgain(Exception):
-    """The persons cannot be computed from those that a histogram lists: count the rows again."""
+    """Raised where the persons that a histogram lists do not determine a count: count the rows again."""
 
 
 class PersonPairs(NamedTuple):

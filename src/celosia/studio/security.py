@@ -113,7 +113,7 @@ class Gate:
         return None if _token(scope) else PlainTextResponse(UNKNOWN, 403)
 
     def _open_session(self, scope: Scope, headers: dict[str, str]) -> ASGIApp | None:
-        """Answer the one-time link: start a session and redirect to the address without the token.
+        """Answer the one-time link: start a session and return a page that opens the address without the token.
 
         The answer is a page that leads on, not a redirect: after a redirect that began on another site (the file that
         the browser was opened with), a browser would not send a cookie that is ``SameSite=Strict``.

@@ -38,7 +38,7 @@ def smallest_classes(
         return f"SELECT MIN(n) FROM (SELECT {counted} AS n {rows} GROUP BY {keys}) AS classes"  # noqa: S608
 
     def fewest(name: str, person: str) -> str:
-        """Return the fewest values of a class, 1 where a value has as many persons as the class has with a value."""
+        """Return the SQL for the fewest values of a class; 1 where all its persons with a value share one."""
         non_missing, everyone = f"{quote_name(name)} IS NOT NULL", _distinct(person)
         each = f"SELECT {keys}, {everyone} AS c_each {rows} AND {non_missing} GROUP BY {keys}, {quote_name(name)}"
         most = f"COUNT(*) AS c_values, MAX(c_each) AS c_most, 0 AS c_all FROM ({each}) AS e"

@@ -29,7 +29,7 @@ def owners(
     store: Store = "consent.db",
     json: Json = False,
 ) -> None:
-    """Register owners and their other keys from a file; registered owners stay."""
+    """Register owners and their aliases from a CSV file. Owners registered earlier are kept."""
     from celosia.consent.commands import register
 
     new = register(source, store)

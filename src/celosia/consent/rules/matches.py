@@ -53,7 +53,7 @@ class Match:
         return {**asdict(self), **counts, "sentence": self.sentence()}
 
     def stored_form(self) -> dict[str, object]:
-        """Return the match as plain data for :meth:`from_stored`, without literals: values only by number."""
+        """Return plain data from which :meth:`from_stored` restores the match; literals are left out."""
         return {name: value for name, value in asdict(self).items() if name != "values"}
 
     @classmethod

@@ -65,7 +65,7 @@ class Polars(Engine[pl.LazyFrame]):
         outputs: Mapping[str, pl.DataType],
         function: Callable[[pl.DataFrame], pl.DataFrame],
     ) -> pl.LazyFrame:
-        """Call a function of a struct for each batch of the streaming engine."""
+        """Add columns that a function computes row by row, one batch of the streaming engine after another."""
 
         def apply(batch: pl.Series) -> pl.Series:
             return function(batch.struct.unnest()).select(*outputs).cast(pl.Schema(outputs)).to_struct(MADE)

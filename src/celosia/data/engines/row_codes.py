@@ -318,7 +318,7 @@ class KeyCounts:
 
     @classmethod
     def of_sums(cls, sums: pl.DataFrame) -> KeyCounts:
-        """Return the counts of sums per key, without persons."""
+        """Build the counts from rows that are summed up per key, without persons."""
         sums = sums.sort(KEY)
         return cls(_ints(sums[KEY]), _ints(sums[ROWS]), weight=_parts(sums))
 

@@ -115,7 +115,7 @@ def collect_frame(frame: object) -> pl.DataFrame:
 
 
 def lazy_frame(frame: object) -> pl.LazyFrame:
-    """Convert the frame of any engine to a lazy one; categories become text, as a file would list removed values."""
+    """Convert a frame of any engine to a Polars LazyFrame, categories as text: a file would list removed ones."""
     import polars as pl
 
     if type(frame).__module__.startswith("pyspark."):

@@ -103,7 +103,7 @@ def conflated_columns(path: str | Path, *, type: str | None = None) -> list[str]
 
 
 def _is_usual(name: str, dtype: pl.DataType) -> pl.Expr:
-    """Return whether a cell has the usual notation of its value, so that no other cell can have another one."""
+    """Return an expression: whether a cell is missing or has the canonical notation of its type."""
     import polars as pl
 
     cell = pl.col(name)

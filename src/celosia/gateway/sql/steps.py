@@ -30,7 +30,7 @@ class Steps:
         self._levels: dict[str, int] = {}
 
     def column(self, value: Value) -> Value:
-        """Return the value as a column; columns and literals stay as they are."""
+        """Return a reference to a computed column with the value; columns and literals are returned unchanged."""
         if value.literal is not None or value.type == "null" or value.sql in {*value.columns, *self._levels}:
             return value
         if value.sql not in self._names:

@@ -165,10 +165,11 @@ def undo(state: State) -> None:
 
 @jit()
 def gather(moves: Moves, base: Ints, must: Ints, spare: Ints, k: int) -> Ints:
-    """Choose moves so that every record that must move shares its place with ``k`` or more.
+    """Choose cheap moves after which every opened place holds at least ``k`` records.
 
-    ``must[p]`` records of a pattern have to move, or ``spare[p]`` of them may move to fill a place up; a
-    place already holds ``base[g]``. Returns how many records move by each entry.
+    Where ``must[p]`` is above 0, all those records of pattern p move together to one place; otherwise up to
+    ``spare[p]`` of them may move to fill a place. Place g holds ``base[g]`` records beforehand. Return the
+    number of records moved by each entry of ``moves``.
     """
     start, pattern, cost, of_pattern, place_at = moves
     places = start.size - 1

@@ -232,7 +232,7 @@ class _Transition:
         return new
 
     def entry(self, stratum: dict[str, str]) -> dict[str, object]:
-        """Evidence of the matrix, with the values that define the stratum."""
+        """Categories and transition matrix as evidence, with the values that define the stratum."""
         facts = {"categories": self.labels, "matrix": self.matrix.tolist()}
         return {**facts, "stratum": stratum} if stratum else facts
 

@@ -300,7 +300,7 @@ def _place(path: list[Any]) -> str:
 
 
 def _keys(form: type[BaseModel], path: list[Any]) -> list[str]:
-    """Keys that the form allows at a place."""
+    """Names of the keys that the policy accepts in the section at a path."""
     for step in path:
         info = next(info for name, info in form.model_fields.items() if step in (name, info.alias))
         form = Columns if step == "schema" else cast("type[BaseModel]", info.annotation)

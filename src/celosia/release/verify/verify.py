@@ -105,7 +105,7 @@ def verify(
 
 
 def _list_comparisons(stated: Certificate) -> list[Check]:
-    """List the numbers that were measured against the original, which only the publisher has."""
+    """Return an open check with the number of losses and attacks, which only the publisher can recompute."""
     numbers = len(stated.losses) + len(stated.attacks)
     reason = "compare with the original: need the private record and the original"
     return [Check("losses and attacks", f"{numbers} numbers", None, None, reason)] if numbers else []

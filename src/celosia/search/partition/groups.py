@@ -58,7 +58,7 @@ class Groups:
         return ClassCounts(group_sizes(begin, records, person), values, self.total, target=target)
 
     def _persons(self, column: Sensitive, begin: Ints, records: Ints, group: Ints) -> tuple[Ints | None, Ints | None]:
-        """Count the persons of each group, and those of them who have a known value; None without persons."""
+        """Count the persons of each group, and those with a value in the column; (None, None) without persons."""
         from celosia.kernels.grouping.group_counts import group_sizes
 
         if self.person is None:

@@ -59,7 +59,7 @@ def initial_entries(values: Values, chosen: Hierarchy) -> list[str]:
 
 
 def remaining_fields(chosen: Hierarchy, columns: Sequence[str]) -> list[forms.Field]:
-    """Return the form fields of the other parameters of a builder."""
+    """Return the form fields of a builder's parameters that have no control of their own."""
     skipped = {CONTROLS.get(chosen.name), "tree", "rows", "path"}
     spec = {key: value for key, value in chosen.spec().items() if key not in skipped}
     return [field for field in forms.fields(type(chosen), spec, columns) if field.name not in skipped]
