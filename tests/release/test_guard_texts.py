@@ -24,7 +24,7 @@ N = 120
 def policy(folder: Path, frame: pl.DataFrame, schema: dict[str, Any], **more: Any) -> celosia.Policy:
     frame.write_csv(folder / "in.csv")
     facts = {
-        "input": {"path": str(folder / "in.csv"), "header": True},
+        "input": {"path": str(folder / "in.csv")},
         "schema": schema,
         "output": {"path": str(folder / "out.csv")},
     }
@@ -331,7 +331,7 @@ def test_ordinary_names_and_labels_are_released(tmp_path):
     (tmp_path / "labels").mkdir()
     celosia.run(labelled(tmp_path / "labels", HARMLESS, "Q1. Via internet, 2 times"))
     frame, schema = people(**dict.fromkeys(HARMLESS, 1)), {"quasi": ["sex"], "insensitive": HARMLESS}
-    celosia.run(policy(tmp_path, frame, schema))
+    celosia.run(policy(tmp_path, frame, schema, input={"path": str(tmp_path / "in.csv"), "header": True}))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.studio.conftest import until
 
 from celosia.studio.pages.fcrm.board import example, points_csv
 from celosia.studio.pages.fcrm.pictures import plane
@@ -43,8 +44,7 @@ def test_points_are_clicked_fitted_saved_and_cleared(studio, page):
     for i, (x, y) in enumerate(places, 1):
         page.locator("#board svg").click(position={"x": x * box["width"], "y": y * box["height"]})
         points(page, i)
-    clicked = board(studio).points
-    assert len(clicked) == 8
+    clicked = until(lambda: len(board(studio).points) == 8 and board(studio).points)  # stored after it is drawn
     place = plane(view(board(studio)).drawing)  # it shows 0 … 10 both ways
     assert place.x(clicked[0][0]) == pytest.approx(0.2 * place.width, abs=3)
     assert place.y(clicked[0][1]) == pytest.approx(0.2 * place.height, abs=3)
