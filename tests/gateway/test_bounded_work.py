@@ -248,20 +248,20 @@ def test_a_text_of_a_query_is_as_long_as_one_of_a_row_at_most():
 ONE = "CASE WHEN who = 17 AND income >= {} THEN 1 ELSE 2 END"
 
 
-def halved(parts, sign):
-    """One expression of many, with brackets."""
+def bracket(parts, sign):
+    """Join expressions by an operator, in balanced brackets."""
     half = len(parts) // 2
-    return f"({halved(parts[:half], sign)}{sign}{halved(parts[half:], sign)})" if half else parts[0]
+    return f"({bracket(parts[:half], sign)}{sign}{bracket(parts[half:], sign)})" if half else parts[0]
 
 
 DECIDED = {
     "in": f"SUM(CASE WHEN ({ONE}) IN ({', '.join(map(str, range(5, 405)))}) THEN 1 ELSE 0 END)",
-    "or": f"SUM(CASE WHEN {halved([f'({ONE}) = {k}' for k in range(3, 60)], ' OR ')} THEN 1 ELSE 0 END)",
-    "divisions": f"SUM({halved([f'({ONE}) / {k}.5' for k in range(1, 50)], '+')})",
-    "floors": f"SUM({halved([f'FLOOR(({ONE}) / {k}.5)' for k in range(1, 50)], '+')})",
-    "remainders": f"SUM({halved([f'(({ONE}) % {k})' for k in range(1, 50)], '+')})",
-    "greatest": f"SUM({halved([f'GREATEST(({ONE}), {k})' for k in range(1, 50)], '+')})",
-    "cases": f"SUM({halved([f'CASE WHEN ({ONE}) = {k} THEN 1 ELSE {k} END' for k in range(1, 40)], '+')})",
+    "or": f"SUM(CASE WHEN {bracket([f'({ONE}) = {k}' for k in range(3, 60)], ' OR ')} THEN 1 ELSE 0 END)",
+    "divisions": f"SUM({bracket([f'({ONE}) / {k}.5' for k in range(1, 50)], '+')})",
+    "floors": f"SUM({bracket([f'FLOOR(({ONE}) / {k}.5)' for k in range(1, 50)], '+')})",
+    "remainders": f"SUM({bracket([f'(({ONE}) % {k})' for k in range(1, 50)], '+')})",
+    "greatest": f"SUM({bracket([f'GREATEST(({ONE}), {k})' for k in range(1, 50)], '+')})",
+    "cases": f"SUM({bracket([f'CASE WHEN ({ONE}) = {k} THEN 1 ELSE {k} END' for k in range(1, 40)], '+')})",
     "sums": ", ".join(f"SUM(({ONE}) * {k}.5)" for k in range(1, 20)),
     "variances": ", ".join(f"VARIANCE(({ONE}) + {k}.5)" for k in range(6)),
     "present texts": ", ".join(f"COUNT({CHOSEN.replace('é', letter)})" for letter in "abcd"),
@@ -272,7 +272,7 @@ DECIDED = {
 
 @pytest.mark.parametrize("form", DECIDED)
 def test_a_condition_that_one_row_meets_takes_no_longer_than_stated(form, empty_database, ask_over):
-    """The same query where no row meets the condition and where one does, on a table of one vector of DuckDB."""
+    """A query takes equally long if no row or one row meets the condition, on a table of one vector of DuckDB."""
     columns = {"who": {"type": "integer"}, "income": {"type": "integer", "bounds": [0, 10**6]}}
     many = "SELECT {} FROM generate_series(1, 2000) AS s(i)"
     if empty_database.startswith("sqlite"):

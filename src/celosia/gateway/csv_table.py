@@ -34,7 +34,7 @@ def load_csv(
     that it misses.
     """
     frame = _read_texts(path, tuple(columns))
-    typed = {column: _typed(quote_name(column), columns[column]) for column in frame.columns if column in columns}
+    typed = {column: _cast(quote_name(column), columns[column]) for column in frame.columns if column in columns}
     connection.register("celosia file", frame.to_arrow())
     listed = ", ".join(f"{sql} AS {quote_name(column)}" for column, sql in typed.items()) or "*"
     connection.execute(f'CREATE TABLE {quote_name(name)} AS SELECT {listed} FROM "celosia file"')  # noqa: S608
@@ -102,7 +102,7 @@ def _pair_quotes(data: bytes, separator: str, *, several: bool) -> bytes:
     return re.sub(rb'(%b)|"%b' % (field, blank), rb"\1", data)
 
 
-def _typed(cell: str, facts: ColumnFacts) -> str:
+def _cast(cell: str, facts: ColumnFacts) -> str:
     """Return the SQL of a text in the declared type; each cell is converted by itself."""
     if facts.type == "integer":  # a conversion would round 1.5 to 2, which may be another person
         return f"CASE WHEN regexp_full_match(TRIM({cell}), '{_WHOLE}') THEN TRY_CAST({cell} AS HUGEINT) END"
@@ -115,7 +115,7 @@ def _typed(cell: str, facts: ColumnFacts) -> str:
 def shorten(text: str) -> str:
     """Return the SQL of a text whose end is hashed where queries do not read it.
 
-    To compare identifiers of persons takes no longer then, and different ones stay different.
+    So comparing identifiers of persons takes no longer, and different ones stay different.
     """
     cut = f"LEFT({text}, {LONGEST_TEXT}) || MD5({text})"
     return f"CASE WHEN LENGTH({text}) > {LONGEST_TEXT} THEN {cut} ELSE {text} END"

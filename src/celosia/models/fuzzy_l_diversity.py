@@ -111,7 +111,7 @@ class FuzzyLDiversity(_FuzzyModel):
                     first, _ = group([present, codes[inside & filled]])
                     values[:, f] = np.maximum(values[:, f], np.bincount(present[first], minlength=len(values)))
                     if persons is not None:
-                        values[_shared(present, codes[inside & filled], persons[inside & filled]), f] = 1
+                        values[_uniform_cells(present, codes[inside & filled], persons[inside & filled]), f] = 1
             result[column] = values
         return result
 
@@ -135,7 +135,7 @@ class FuzzyLDiversity(_FuzzyModel):
         return result
 
 
-def _shared(cell: NDArray[np.int64], value: NDArray[np.int32], person: NDArray[np.int64]) -> NDArray[np.int64]:
+def _uniform_cells(cell: NDArray[np.int64], value: NDArray[np.int32], person: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the cells in which all persons have the same value."""
     first = group([cell, person])[0]
     size = np.bincount(cell[first])

@@ -80,7 +80,7 @@ class Model(Part, home="celosia.models"):
         return (Condition(self.symbol or self.name, self.direction, self.bound()),)
 
     def evidence(self, table: Table) -> Mapping[str, JsonValue]:  # noqa: ARG002
-        """Return what the table decided where a parameter was not given: stated beside the measured value."""
+        """Return parameters that were chosen from the table because they were not given, for the certificate."""
         return {}
 
     def counted_columns(self) -> tuple[str | None, ...]:

@@ -1,4 +1,4 @@
-"""A released file is read strictly: what another program would show beside its table is named."""
+"""Released files are read strictly: content that other programs show in addition to the table is reported."""
 
 from __future__ import annotations
 

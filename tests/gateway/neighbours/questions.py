@@ -216,7 +216,7 @@ class Questions:
             lambda: f"FLOOR({self._rng.choice(few or ['size'])} / 10) * 10",
             lambda: f"FLOOR({self._column('number', '1')} / {self._literal()})",
             lambda: self._column("boolean", "TRUE"),
-            lambda: self._stored(1),
+            lambda: self._column_text(1),
         ]
         refused = [  # what a condition could choose
             lambda: self._boolean(1),
@@ -301,13 +301,13 @@ class Questions:
         if depth <= 0 or self._chance(0.5):
             return self._column("text", "'x'") if self._chance(0.8) else self._rng.choice(TEXTS)
         made = [
-            lambda: f"{self._rng.choice(['LOWER', 'UPPER'])}({self._stored(depth - 1)})",
+            lambda: f"{self._rng.choice(['LOWER', 'UPPER'])}({self._column_text(depth - 1)})",
             lambda: f"COALESCE({self._text(depth - 1)}, {self._rng.choice(TEXTS)})",
             lambda: f"CASE WHEN {self._boolean(depth - 1)} THEN {self._text(depth - 1)} ELSE 'other' END",
         ]
         return self._rng.choice(made)()
 
-    def _stored(self, depth: int) -> str:
+    def _column_text(self, depth: int) -> str:
         """The text of a column, as functions of texts need it; seldom another one, which is refused."""
         if self._chance(0.05):
             return self._text(1)
@@ -338,7 +338,7 @@ class Questions:
                 f"{self._column('number', '1')} {pick(['IN', 'NOT IN'])} ({self._literal()}, 17, {self._literal()})"
             ),
             lambda: f"{self._column('text', 'name')} {pick(['=', '<>'])} {pick(TEXTS)}",
-            lambda: f"{self._stored(1)} {pick(['LIKE', 'LIKE', 'NOT LIKE'])} {pick(PATTERNS)}",
+            lambda: f"{self._column_text(1)} {pick(['LIKE', 'LIKE', 'NOT LIKE'])} {pick(PATTERNS)}",
             lambda: f"{text(1)} IN ({pick(TEXTS)}, {pick(TEXTS)})",
             lambda: f"{text(1)} = {text(1)}",
             lambda: f"{date(1)} {pick(['=', '<', '>='])} {pick(DAYS)}",

@@ -19,9 +19,9 @@ def smallest_classes(
     """Return the statements for the smallest class, and for the fewest distinct values of a class in each sensitive
     column.
 
-    A missing value counts as a value (and a missing id as a person) of its own; a value that every person of a class
-    has leaves it with one value. Suppressed records that show no
-    sensitive value are left out where there are other records, as in every other verdict.
+    A missing quasi-identifier is a value, and a missing id a person, of its own; a missing sensitive value counts only
+    where a class has no other. A value that every person of a class has leaves it with one value. Suppressed records
+    without a sensitive value are left out where there are other records, as in every other verdict.
 
     >>> print(smallest_classes("person", ["age"], [])["k"])  # doctest: +NORMALIZE_WHITESPACE
     SELECT MIN(n) FROM (SELECT COUNT(*) AS n FROM person

@@ -49,13 +49,13 @@ def public(report: Mapping[str, Any], disclosure: Disclosure) -> dict[str, objec
         "rows marked": None,
         "facts": {name: value for name, value in report["facts"].items() if name in ALWAYS},
         "before": {},  # other tables than the release, measured against the same original, are further equations
-        "measured": {rule: _rounded(report["measured"][rule], disclosure)} if shown else {},
+        "measured": {rule: _round_shares(report["measured"][rule], disclosure)} if shown else {},
         "withheld": WITHHELD,
         **whole,
     }
 
 
-def _rounded(measures: Mapping[str, Any], disclosure: Disclosure) -> dict[str, object]:
+def _round_shares(measures: Mapping[str, Any], disclosure: Disclosure) -> dict[str, object]:
     """Return the losses and the risk over all records, as rounded shares."""
     losses = {name: disclosure.share(value) for name, value in measures["losses"]["all"].items()}
     shares = measures.get("p_reid", {}).get("all")

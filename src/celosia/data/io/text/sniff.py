@@ -196,7 +196,7 @@ def header_doubts(rows: list[list[str]]) -> int:
 
 
 def missing_header(source: str, doubts: int, cells: int, names: str = "") -> str:
-    """Return the message for a first line that looks like a record; ``names`` says how columns are named instead."""
+    """Return the message for a first line that looks like a record; ``names`` is the hint how to name the columns."""
     return (
         f"{source} seems to have no header: {doubts} of the {cells} cells in its first line look like data (values "
         "that their column has in other lines, or numbers, dates, addresses or codes above others of the same form). "
