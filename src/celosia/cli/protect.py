@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,6 +26,7 @@ from celosia.cli.bases.options import (
 
 if TYPE_CHECKING:
     from celosia.parts import Method
+    from celosia.release.output.write import Written
     from celosia.table import Table
 
 protect_app = typer.Typer(help="Apply one method to a file: celosia protect METHOD data.csv --out safe.csv")
@@ -72,7 +73,6 @@ def protect_file(method: Method, options: FileOptions) -> None:
     from celosia.cli.bases.show import print_json, print_left_out, print_step, progress
     from celosia.cli.bases.sources import open_source
     from celosia.errors import OutputError
-    from celosia.release.output.write import write
     from celosia.release.policy.policy import Output
     from celosia.release.protect import protect_table
 
@@ -95,9 +95,10 @@ def protect_file(method: Method, options: FileOptions) -> None:
         protected = protect_table(table, [method], seed=options.seed, progress=report_progress)
     keep = [*(policy.output.columns if policy else ()), *names(options.keep_columns)]
     order = "kept" if options.keep_order else (policy.output if policy else Output()).order
-    written = write(
+    written = _write(
         protected,
         out,
+        _unchanged_columns(table, method) if policy is None else {},
         keep=keep,
         order=order,
         seed=options.seed,
@@ -118,6 +119,41 @@ def protect_file(method: Method, options: FileOptions) -> None:
         return
     print_step(entry, len(table), len(written.table))
     print_left_out(leaving)
+
+
+def _write(
+    protected: Table, out: Path, unchanged: Mapping[str, str], *, acknowledge: Mapping[str, str] | None, **options: Any
+) -> Written:
+    """Write the protected table; rare values stop it unless the command names their column as one that stays.
+
+    ``unchanged`` maps such columns to the reason. Identifiers and names stop it in any column.
+    """
+    from celosia.errors import GuardError
+    from celosia.release.output.guard import COARSER
+    from celosia.release.output.write import write
+
+    try:
+        return write(protected, out, acknowledge=acknowledge, **options)
+    except GuardError as refusal:
+        stopping = [sighting for sighting in refusal.sightings if sighting.stops]
+        if any(sighting.column not in unchanged or sighting.advice != COARSER for sighting in stopping):
+            raise
+        reasons = {sighting.column: unchanged[sighting.column] for sighting in stopping}
+        return write(protected, out, acknowledge={**(acknowledge or {}), **reasons}, **options)
+
+
+def _unchanged_columns(table: Table, method: Method) -> dict[str, str]:
+    """Map the columns that the command names, and that the method does not change, to the option that names them."""
+    from celosia.parts import marked_fields
+    from celosia.parts.columns import SuitedMark
+
+    overwritten = method.overwrites(table.schema)
+    return {
+        name: f"--{field} names it as a column that stays unchanged"
+        for field in marked_fields(method, SuitedMark)
+        for name in getattr(method, field) or ()
+        if name not in overwritten
+    }
 
 
 def _declare_named(table: Table, method: Method) -> Table:
