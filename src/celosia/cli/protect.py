@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -73,6 +74,7 @@ def protect_file(method: Method, options: FileOptions) -> None:
     from celosia.cli.bases.show import print_json, print_left_out, print_step, progress
     from celosia.cli.bases.sources import open_source
     from celosia.errors import OutputError
+    from celosia.release.output.write import write
     from celosia.release.policy.policy import Output
     from celosia.release.protect import protect_table
 
@@ -95,17 +97,20 @@ def protect_file(method: Method, options: FileOptions) -> None:
         protected = protect_table(table, [method], seed=options.seed, progress=report_progress)
     keep = [*(policy.output.columns if policy else ()), *names(options.keep_columns)]
     order = "kept" if options.keep_order else (policy.output if policy else Output()).order
-    written = _write(
+    writing = partial(
+        write,
         protected,
         out,
-        _unchanged_columns(table, method) if policy is None else {},
         keep=keep,
         order=order,
         seed=options.seed,
         overwrite=options.overwrite,
         keeping="--keep-columns",
-        acknowledge=policy.guard.acknowledge if policy else None,
     )
+    if policy is None:
+        written = _write_unchanged(writing, _unchanged_columns(table, method))
+    else:
+        written = writing(acknowledge=policy.guard.acknowledge)
     leaving = written.leaving
     entry = {
         **protected.history[-1],
@@ -121,25 +126,21 @@ def protect_file(method: Method, options: FileOptions) -> None:
     print_left_out(leaving)
 
 
-def _write(
-    protected: Table, out: Path, unchanged: Mapping[str, str], *, acknowledge: Mapping[str, str] | None, **options: Any
-) -> Written:
+def _write_unchanged(writing: Callable[..., Written], unchanged: Mapping[str, str]) -> Written:
     """Write the protected table; rare values stop it unless the command names their column as one that stays.
 
     ``unchanged`` maps such columns to the reason. Identifiers and names stop it in any column.
     """
     from celosia.errors import GuardError
     from celosia.release.output.guard import COARSER
-    from celosia.release.output.write import write
 
     try:
-        return write(protected, out, acknowledge=acknowledge, **options)
+        return writing()
     except GuardError as refusal:
         stopping = [sighting for sighting in refusal.sightings if sighting.stops]
         if any(sighting.column not in unchanged or sighting.advice != COARSER for sighting in stopping):
             raise
-        reasons = {sighting.column: unchanged[sighting.column] for sighting in stopping}
-        return write(protected, out, acknowledge={**(acknowledge or {}), **reasons}, **options)
+        return writing(acknowledge={sighting.column: unchanged[sighting.column] for sighting in stopping})
 
 
 def _unchanged_columns(table: Table, method: Method) -> dict[str, str]:
