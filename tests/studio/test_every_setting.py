@@ -20,6 +20,7 @@ from celosia.release.policy.sections import (
     Input,
     Measure,
     Output,
+    Purpose,
     Run,
 )
 from celosia.studio import toml_edit
@@ -40,6 +41,9 @@ purpose = "the purpose 4703"
 contact = "the contact 4704"
 approver = "the approver 4705"
 review = 2031-04-07
+
+[purpose]
+keep = ["disease", "size"]
 
 [input]
 path = "people4706.csv"
@@ -133,7 +137,7 @@ streams = 1
 without = ["again4716"]
 """
 SECTIONS = {
-    "about": About, "input": Input, "input.clean": Cleaning, "schema": Columns, "measure": Measure,
+    "about": About, "purpose": Purpose, "input": Input, "input.clean": Cleaning, "schema": Columns, "measure": Measure,
     "explore": Exploration, "guard": Guard, "history": History, "output": Output, "run": Run,
 }  # fmt: skip
 QUERIED = ("input.url", "input.query")

@@ -11,6 +11,7 @@ import typer
 from celosia.cli.bases.options import Header, Json, Query
 
 if TYPE_CHECKING:
+    from celosia.frontier import MethodChoice
     from celosia.proposals import ColumnSuggestion
 
 FOR_EDITORS = """\
@@ -43,11 +44,12 @@ def init(
     json: Json = False,
 ) -> None:
     """Write a policy with suggested roles, kinds and hierarchies, each with its reason."""
-    from celosia.cli.bases.show import print_json
+    from celosia.cli.bases.show import console, print_json
     from celosia.data.io.atomic import replace_file
     from celosia.errors import OutputError
+    from celosia.frontier import suggested_policy
     from celosia.parts import map_path
-    from celosia.proposals import first_look, policy_text
+    from celosia.proposals import first_look
     from celosia.proposals import safe_harbor as by_safe_harbor
 
     if out.exists() and not overwrite:
@@ -56,13 +58,17 @@ def init(
     seen = first_look(source, {name: value for name, value in options.items() if value is not None})
     suggestions = by_safe_harbor(seen.suggestions) if safe_harbor else seen.suggestions
     where = map_path(source, lambda path: _relative_path(path, out.parent))
+    text, choice = suggested_policy(suggestions, where, out.parent, options=seen.options, notes=seen.notes)
     with replace_file(out) as draft:
-        text = policy_text(suggestions, where, options=seen.options, notes=seen.notes)
         draft.write_text(FOR_EDITORS + text, encoding="utf-8")
     if json:
-        print_json({"policy": str(out), **_as_data(suggestions), "notes": seen.notes})
+        tried = {} if choice is None else choice.spec()
+        print_json({"policy": str(out), **_as_data(suggestions), **tried, "notes": seen.notes})
     else:
-        _print(suggestions, seen.notes, out)
+        _print(suggestions, seen.notes)
+        if choice is not None:
+            _print_choice(choice)
+        console().print(f"Written to {out}. Read every reason, change what is wrong, then: celosia run {out}")
 
 
 def _as_data(suggestions: Sequence[ColumnSuggestion]) -> dict[str, object]:
@@ -84,10 +90,9 @@ def _as_data(suggestions: Sequence[ColumnSuggestion]) -> dict[str, object]:
     return {"columns": columns, "combinations": lattice_nodes(list(suggestions))}
 
 
-def _print(suggestions: Sequence[ColumnSuggestion], notes: Sequence[str], out: Path) -> None:
-    """Print the suggestions by role, what was noticed besides, and what to do next."""
+def _print(suggestions: Sequence[ColumnSuggestion], notes: Sequence[str]) -> None:
+    """Print the suggestions by role, and what was noticed besides."""
     from celosia.cli.bases.show import console, print_rows
-    from celosia.proposals import lattice_nodes
 
     terminal = console()
     for role, title in TITLES.items():
@@ -105,9 +110,20 @@ def _print(suggestions: Sequence[ColumnSuggestion], notes: Sequence[str], out: P
         print_rows("To clean: proposals stand in the policy", ("column", "what", ""), untidy[:SHOWN])
     for note in notes:
         terminal.print(note)
-    nodes = f"{lattice_nodes(list(suggestions)):,}".replace(",", " ")
-    terminal.print(f"The search will choose from {nodes} combinations of levels.")
-    terminal.print(f"Written to {out}. Read every reason, change what is wrong, then: celosia run {out}")
+
+
+def _print_choice(choice: MethodChoice) -> None:
+    """Print the methods that were tried, the one that was chosen, and what it leaves no value of."""
+    from celosia.cli.bases.show import console, print_rows
+
+    rows = [
+        (trial.name, outcome, "chosen" if trial is choice.chosen else "")
+        for trial, outcome in zip(choice.trials, choice.outcomes, strict=True)
+    ]
+    if rows:
+        print_rows(f"Method: {choice.measured}", ("method", "kept", ""), rows)
+    for warning in choice.warnings:
+        console().print(f"warning: {warning}", style="yellow")
 
 
 def _print_group(title: str, group: Sequence[ColumnSuggestion]) -> None:

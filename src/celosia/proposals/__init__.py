@@ -7,12 +7,15 @@ from celosia.proposals.content import sample_size, separation
 from celosia.proposals.first_look import FirstLook, first_look
 from celosia.proposals.policy_file import policy_text
 from celosia.proposals.safe_harbor import safe_harbor
+from celosia.proposals.steps import ProposedMethod, needs_method
 
 __all__ = [
     "ColumnSuggestion",
     "FirstLook",
+    "ProposedMethod",
     "first_look",
     "lattice_nodes",
+    "needs_method",
     "policy_text",
     "safe_harbor",
     "sample_size",

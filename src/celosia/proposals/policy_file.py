@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.io.sources import is_url
 from celosia.data.schema import Kind, Role
 from celosia.data.toml_text import add_comments, column, inline, table, tables
-from celosia.proposals.columns import ColumnSuggestion, lattice_nodes
+from celosia.proposals.columns import ColumnSuggestion
+from celosia.proposals.steps import ProposedMethod, preset_of, steps_of
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -51,11 +52,14 @@ def policy_text(
     options: Mapping[str, Any] | None = None,
     notes: Iterable[str] = (),
     k: int = 5,
+    keep: Sequence[str] = (),
+    method: ProposedMethod | None = None,
 ) -> str:
     """Write the suggestions as a commented policy in TOML.
 
     ``path`` is the input, a file or a database URL; ``options`` are those of its reader, ``notes`` what the reader did.
-    ``output`` is the path of the release, by default next to the input.
+    ``output`` is the path of the release, by default next to the input. ``keep`` are the columns that analysts must
+    keep, ``method`` makes the requirements hold (:func:`celosia.frontier.choose_method`).
 
     >>> import polars as pl, tomllib
     >>> from celosia.proposals import suggest
@@ -69,10 +73,14 @@ def policy_text(
     for line in ABOUT:
         document.add(tomlkit.comment(line))
     document.add(tomlkit.nl())
+    if keep:
+        document.add(
+            "purpose", table({"keep": list(keep)}, about=["what analysts must keep; the report says whether it was"])
+        )
     document.add("input", _input(suggestions, path, options or {}, notes))
     document.add("schema", _schema(suggestions))
     _add_requirements(document, suggestions, k)
-    steps = _steps(suggestions)
+    steps = steps_of(suggestions, method)
     if steps:
         document.add("step", tables(steps))
     document.add("measure", table({"risks": ["prosecutor"], "losses": ["discernibility", "altered-records"]}))
@@ -163,7 +171,7 @@ def _add_requirements(document: TOMLDocument, suggestions: list[ColumnSuggestion
         return
     meaning = f"every record shares its quasi-identifiers with at least {k - 1} others"
     wanted = {"use": "k-anonymity", "k": k}
-    preset = _preset(suggestions)
+    preset = preset_of(suggestions)
     if preset:
         offer = f"{meaning}; {preset} does not ask for it: take the signs away to require it"
         add_comments(document, ["", offer, *_as_requirement(wanted)])
@@ -178,31 +186,6 @@ def _add_requirements(document: TOMLDocument, suggestions: list[ColumnSuggestion
 def _as_requirement(entries: Mapping[str, object]) -> list[str]:
     """Return the lines of a requirement in a policy."""
     return ["[[require]]", *table(entries).as_string().splitlines()]
-
-
-def _steps(suggestions: list[ColumnSuggestion]) -> list[Table]:
-    """Return the steps: those that columns need, then generalise until the requirements hold unless a rule forgoes it.
-
-    Identifiers and the person column stay until the end: classes count persons; a release leaves them out by itself.
-    """
-    steps = [
-        table(step, about=[f"{s.name}: {s.steps_reason or s.reason}"])
-        for s in suggestions
-        for step in (s.steps if not s.left_out else ())
-    ]
-    if not _preset(suggestions) and any(s.role == Role.QUASI and not s.left_out for s in suggestions):
-        nodes = f"{lattice_nodes(suggestions):,}".replace(",", " ")
-        meaning = [
-            f"coarser values until the requirements hold ({nodes} combinations of levels to choose from);",
-            "at most 5 % of the records are suppressed",
-        ]
-        steps.append(table({"use": "generalise", "suppress": 0.05}, about=meaning))
-    return steps
-
-
-def _preset(suggestions: list[ColumnSuggestion]) -> str:
-    """Return the rule that wants its own steps in place of a search."""
-    return next((s.preset for s in suggestions if s.preset), "")
 
 
 def _release_name(path: str | Path) -> str:

@@ -16,7 +16,7 @@ from celosia.data.io.atomic import refuse_existing
 from celosia.data.io.facts import file_version
 from celosia.data.io.filetypes import type_of
 from celosia.data.spill import sweep_here
-from celosia.errors import DataError, OutputError, PolicyError, RequirementError, explain_failures
+from celosia.errors import DataError, OutputError, PolicyError, RequirementError, UnknownName, explain_failures
 from celosia.methods.bases.domain import cover_hierarchies
 from celosia.parts import Attack, Formal, public_spec, withheld_parameters
 from celosia.parts.progress import Progress, subrange
@@ -124,6 +124,7 @@ def run(
         measured = [*policy.require, *policy.risks, *policy.losses]
         plan = Plan.resolve(original, policy.steps, seed=seed, measured=measured, scheme=policy.run.streams)
         check_columns(original, [*policy.require, *policy.risks])
+        check_purpose(original, policy)
         policy = policy.model_copy(update={"steps": plan.steps})
         protected = plan.run(progress=subrange(report, 0.1, 0.8))
         report("measure", 0.8)
@@ -208,6 +209,13 @@ def check_input(table: Table, *, formal: bool = False) -> None:
     for name in quasi:
         if table.counts.histogram([name], rows_only=True).column(name).present.is_empty():
             raise DataError(f"quasi-identifier {name!r} has no value in any of the {len(table)} rows: leave it out.")
+
+
+def check_purpose(table: Table, policy: Policy) -> None:
+    """Raise if ``keep`` names a column that the table does not have."""
+    for name in policy.purpose.keep:
+        if name not in table.names:
+            raise UnknownName.of("column", name, table.names, "([purpose] keep)")
 
 
 def _seed(policy: Policy) -> int:

@@ -65,6 +65,7 @@ from celosia.release.policy.sections import (
     Measure,
     ModelPart,
     Output,
+    Purpose,
     Run,
     Section,
     Step,
@@ -82,6 +83,7 @@ class Policy(Section):
 
     format: Literal[1] = Field(default=1, description="the version of this form")
     about: About = Field(default_factory=About, description="what the release is, for its readers")
+    purpose: Purpose = Field(default_factory=Purpose, description="what analysts need")
     input: Input = Field(description="what is read")
     columns: Described = Field(default_factory=Schema, alias="schema", description="the columns")
     require: Annotated[tuple[ModelPart, ...], Strict(False)] = Field(default=(), description="what must hold")

@@ -263,6 +263,12 @@ class Exploration(Section):
     store: FilePath | None = Field(default=None, description="file that keeps results; a later run only adds")
 
 
+class Purpose(Section):
+    """What analysts need: the first page of the report states whether it was kept."""
+
+    keep: Names = Field(default=(), description="columns that analysts must keep, the most important first")
+
+
 class History(Section):
     """Earlier releases about the same people, which a new one must not break."""
 

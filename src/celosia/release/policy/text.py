@@ -24,7 +24,7 @@ def policy_toml(policy: Policy) -> str:
     import tomlkit
 
     document = tomlkit.document()
-    for name in ("about", "input", "guard", "history", "output"):
+    for name in ("about", "purpose", "input", "guard", "history", "output"):
         section = getattr(policy, name).model_dump(mode="json", by_alias=True, exclude_defaults=True)
         if section or name == "input":
             document.add(name, table({key: _absolute(key, value) for key, value in section.items()}))

@@ -6,8 +6,9 @@ from typing import IO
 
 from celosia.demo import prepare
 from celosia.errors import InputError
+from celosia.frontier import suggested_policy
 from celosia.parts import from_directory
-from celosia.proposals import FirstLook, first_look, policy_text
+from celosia.proposals import FirstLook, first_look
 from celosia.streams import fresh_seed
 from celosia.studio import toml_edit
 from celosia.studio.project import POLICY, Project, version_of
@@ -59,7 +60,9 @@ def add_seed(text: str) -> str:
 
 
 def _write_policy(project: Project, seen: FirstLook, written: str, output: str) -> None:
-    text = policy_text(seen.suggestions, written, output=output, options=seen.options, notes=seen.notes)
+    text, _ = suggested_policy(
+        seen.suggestions, written, project.folder, output=output, options=seen.options, notes=seen.notes
+    )
     project.change(lambda _: add_seed(text), version_of(""))
 
 
