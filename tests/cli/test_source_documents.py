@@ -46,9 +46,7 @@ def test_table_9_of_the_textbook_is_the_distance_of_the_first_records(tmp_path, 
     for letter in "xy":
         whole = textbook(10, letter, tmp_path / f"{letter}.csv")
         whole.write_text("".join(whole.read_text().splitlines(keepends=True)[:2]))  # the header and the first record
-    found = measured(
-        capsys, str(tmp_path / "x.csv"), str(tmp_path / "y.csv"), "--key", "id", "--loss", "squared-error"
-    )
+    found = measured(capsys, str(tmp_path / "x.csv"), str(tmp_path / "y.csv"), "--key", "id", "--loss", "squared-error")
     assert np.sqrt(3 * found["squared-error"]) == pytest.approx(10.499523798725349, rel=1e-12)
 
 
