@@ -63,7 +63,7 @@ def test_example_3_10_on_every_engine(engine):
     assert cells["size"].to_list() == [3, 3, 3]
     assert cells["sigma"].to_list() == pytest.approx([8 / 3, 10 / 3, 3])
     assert cells["Q"].to_list() == [3, 3, 3]
-    assert QAnonymity(q=1, sets=AGE_SETS, possibility=0.7).value(table) == 1
+    assert QAnonymity(q=1, sets=AGE_SETS, possibility=0.7).value(table) == 0
 
 
 def test_example_3_11_homogeneity_warning():
@@ -341,3 +341,120 @@ def test_a_certificate_states_the_distance_used(tmp_path, kind, distance):
     }
     release = celosia.run(celosia.Policy.of(policy))
     assert release.certificate["requirements"][0]["evidence"] == {"distance": {"pay": distance}}
+
+
+def test_negligible_cells_leave_the_five_cells_of_example_3_9():
+    table = read(EX_3_1, quasi=("zip", "age", "salary"))
+    everything = QAnonymity(q=1, sets=SETS_3_1)
+    model = everything.model_copy(update={"least_degree": 0.5})
+    cells = model.classes(table)
+    assert len(everything.classes(table)) == 16
+    assert cells.select("zip", "age", "salary").rows() == [
+        ("476", "low", "low"),
+        ("476", "low", "medium"),
+        *cells.select("zip", "age", "salary").rows()[2:-1],
+        ("479", "very high", "very high"),
+    ]
+    evidence = model.evidence(table)
+    assert evidence["cells"] == len(cells)
+    assert evidence["cells"] + evidence["negligible_cells"] == 16
+    assert everything.evidence(table) == {}
+
+
+def slow_cells(data, sets, least_degree, least_count):
+    """Cells as lists of (record, degree), by plain loops over the combinations of labels."""
+    from itertools import product
+
+    from celosia.fuzzy import FuzzySet
+
+    found = {}
+    for labels in product(*(sets[name] for name in sets)):
+        degrees = [
+            math.prod(
+                float(FuzzySet.parse(sets[name][label])(row[name])) for name, label in zip(sets, labels, strict=True)
+            )
+            for row in data.iter_rows(named=True)
+        ]
+        if max(degrees) > 0 and max(degrees) >= least_degree and sum(degrees) >= least_count:
+            found[labels] = degrees
+    return found
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.3, 0.6]), st.sampled_from([0.0, 1.5, 3.0]))
+@settings(max_examples=25, deadline=None)
+def test_models_with_negligible_cells_against_plain_loops(seed, least_degree, least_count):
+    rng = np.random.default_rng(seed)
+    n = 12
+    data = pl.DataFrame(
+        {"age": rng.integers(20, 70, n), "pay": rng.integers(0, 12, n), "ill": rng.choice(list("abc"), n)}
+    )
+    sets = {**AGE_SETS, "pay": {"low": "(-inf;3;6)", "high": "(3;6;inf)"}}
+    own = {"sets": sets, "least_degree": least_degree, "least_count": least_count}
+    table = read(data, quasi=("age", "pay"))
+    cells = slow_cells(data, sets, least_degree, least_count)
+    ill = data["ill"].to_list()
+
+    diversities = {"distinct": [], "entropy": [], "recursive": []}
+    for degrees in cells.values():
+        half = [value for value, degree in zip(ill, degrees, strict=True) if degree >= 0.5 - 1e-9]
+        if not half:
+            continue
+        sizes = sorted(
+            (sum(d for v, d in zip(ill, degrees, strict=True) if v == value) for value in "abc"), reverse=True
+        )
+        total = sum(sizes)
+        alone = len(set(half)) == 1
+        entropy = math.exp(-sum(s / total * math.log(s / total) for s in sizes if s > 0))
+        largest = max(
+            k for k in (1, 2, 3) if k == 1 or (sizes[k - 1] > 0 and sizes[0] < 2 * sum(sizes[k - 1 :]) - 1e-9)
+        )
+        diversities["distinct"].append(len(set(half)))
+        diversities["entropy"].append(1 if alone else entropy)
+        diversities["recursive"].append(1 if alone else largest)
+    for variant, values in diversities.items():
+        model = FuzzyLDiversity(l=1, variant=variant, c=2.0, **own)
+        assert model.value(table) == pytest.approx(min(values, default=math.inf))
+
+    model = FuzzyTCloseness(t=1, **own)
+    whole = [ill.count(value) / n for value in "abc"]
+    distances = []
+    for i in range(n):
+        mixed, weight = np.zeros(3), 0.0
+        for degrees in cells.values():
+            inside = np.array([sum(d for v, d in zip(ill, degrees, strict=True) if v == value) for value in "abc"])
+            mixed += degrees[i] * inside / inside.sum()
+            weight += degrees[i]
+        distances.append(np.abs(mixed / weight - whole).sum() / 2 if weight else math.nan)
+    found = [math.nan if t is None else t for t in model.records(table)["t ill"]]
+    assert found == pytest.approx(distances, nan_ok=True)
+    assert model.value(table) == pytest.approx(np.nanmax(distances) if cells else 0.0)
+
+
+def test_automatic_distance_is_ordered_for_numbers_and_equal_for_categories():
+    table = read(EX_3_22, sensitive=("pay", "ill"))
+    for column, distance in (("pay", "ordered"), ("ill", "equal")):
+        chosen = TCloseness(t=1, column=column, distance="auto")
+        assert chosen.value(table) == TCloseness(t=1, column=column, distance=distance).value(table)
+        assert chosen.evidence(table) == {"distance": {column: distance}}
+        fuzzy = {"t": 1, "column": column, "sets": SETS_3_22}
+        assert FuzzyTCloseness(**fuzzy).value(table) == FuzzyTCloseness(**fuzzy, distance=distance).value(table)
+    assert TCloseness(t=1, column="pay").evidence(table) == {}
+
+
+def test_sets_that_list_values_with_degrees_code_a_column():
+    data = pl.DataFrame({"stage": ["I", "II", "III", "IV"], "ill": ["a", "b", "a", "b"]})
+    sets = {"stage": {"early": "{I, II:0.6, III:0.2}", "late": "{II:0.4, III:0.8, IV}"}}
+    cells = QAnonymity(q=1, sets=sets).classes(read(data, quasi=("stage",)))
+    assert cells["sigma"].to_list() == pytest.approx([1.8, 2.2])
+
+
+def test_a_clustering_stops_as_its_parameters_say():
+    data = pl.DataFrame({"age": np.random.default_rng(5).normal(40, 10, 80), "ill": ["a", "b"] * 40})
+    table = read(data)
+    near = QAnonymity(q=1).classes(table)["sigma"].to_numpy()
+    for more in ({"tolerance": 1e-4}, {"stop": "memberships", "tolerance": 1e-6}, {"max_iterations": 400}):
+        assert QAnonymity(q=1, **more).classes(table)["sigma"].to_numpy() == pytest.approx(near, abs=0.05)
+    assert QAnonymity(q=1, max_iterations=1).classes(table)["sigma"].to_numpy() != pytest.approx(near, abs=1e-3)
+    one = {"coding": "gustafson-kessel", "cells": 2, "starts": 1}
+    shaped = QAnonymity(q=1, rho=(1.0, 4.0), **one).classes(table)["sigma"].to_numpy()
+    assert shaped != pytest.approx(QAnonymity(q=1, **one).classes(table)["sigma"].to_numpy(), abs=1e-3)

@@ -140,8 +140,7 @@ def l_diversity(
         if others == "quasi":
             seen = replace(table, quasi=(*table.quasi, *(s for s in table.sensitive if s != name)))
         for numbers in seen.classes().values():
-            each = seen.counts_in_turn(numbers, name)
-            each = each[-1:] if variant == "distinct" else each  # a missing value is neither a further nor a shared one
+            each = _counted(seen, numbers, name, variant)
             diversities += [
                 _diversity(sorted(n.values(), reverse=True), size, variant, c, estimator) for n, size in each
             ]
@@ -204,6 +203,7 @@ def t_closeness(
 
 def _distance(table: Plain, numbers: Sequence[int], column: str, how: str) -> Fraction:
     """Distance of pairs of a person and a value; where persons have several, at least that of each known value."""
+    how = distance_of(table, column, how)
     moved = closeness.distance(table, column, table.shares(numbers, column), table.baseline(column), how)
     p, q = table.person_shares(numbers, column), table.prevalence(column)
     if sum(p.values()) == 1 and sum(q.values()) == 1:
@@ -279,16 +279,31 @@ def _persons_of(table: Plain, rows: Sequence[int], **_: object) -> float:
     return table.persons(rows)
 
 
-def _values_of(table: Plain, rows: Sequence[int], column: str | None = None, **_: object) -> float:
-    non_missing = [table.counts_in_turn(rows, name)[-1] for name in _columns(table, column)]
-    return min(1 if max(counted.values()) == persons else len(counted) for counted, persons in non_missing)
+def _values_of(
+    table: Plain,
+    rows: Sequence[int],
+    column: str | None = None,
+    variant: str = "distinct",
+    c: float = 3.0,
+    **_: object,
+) -> float:
+    each = [counted for name in _columns(table, column) for counted in _counted(table, rows, name, variant)]
+    return min(_diversity(sorted(n.values(), reverse=True), size, variant, c, "shannon") for n, size in each)
+
+
+def _counted(
+    table: Plain, rows: Sequence[int], column: str, variant: str
+) -> Sequence[tuple[Mapping[object, int], int]]:
+    """Return the counts of the values of some rows with and without missing values, which are no further value."""
+    each = table.counts_in_turn(rows, column)
+    return each[-1:] if variant == "distinct" else each
 
 
 def _distance_of(
     table: Plain,
     rows: Sequence[int],
     column: str | None = None,
-    distance: str | Mapping[str, str] | None = None,
+    distance: str | Mapping[str, str] = "auto",
     **_: object,
 ) -> float:
     columns = _columns(table, column)
@@ -321,7 +336,8 @@ MODELS |= {
 """Function of every model."""
 
 _FITTED_SETS = dict.fromkeys(
-    ("coding", "joint", "cells", "m", "starts"), "fuzzy sets fitted to the data are not fitted again"
+    ("coding", "joint", "cells", "m", "starts", "rho", "tolerance", "stop", "max_iterations"),
+    "fuzzy sets fitted to the data are not fitted again",
 )
 NOT_APPLIED: dict[str, dict[str, str]] = {
     "q-anonymity": _FITTED_SETS,

@@ -15,8 +15,11 @@ from celosia.parts import Column
 from celosia.table.columns import declared_persons
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
     from numpy.typing import NDArray
+    from pydantic import JsonValue
 
     from celosia.classes import Sensitive
     from celosia.parts import Model
@@ -28,7 +31,14 @@ class FuzzyLDiversity(_FuzzyModel):
 
     .. math:: l(T) = \min_i |\{s: \exists x \text{ with } s,\ \mu_{Q_i}(x) \ge \tfrac12\}|
 
-    Cells in which no record has a degree of one half are left out. :meth:`records` gives the intruder's posterior
+    Cells in which no record has a degree of one half are left out, and so are negligible ones (``least_degree``,
+    ``least_count``). With ``variant`` the values are counted as in l-diversity, by their σ-counts in the cell:
+    ``entropy`` takes :math:`\min_i \exp(-\sum_s p_s \ln p_s)` with the shares :math:`p_s` of the σ-count, ``recursive``
+    the largest l with :math:`r_1 < c\,(r_l + \dots + r_m)` for the σ-counts :math:`r_1 \ge r_2 \ge \dots` of the
+    values; both are the smaller of the two numbers with and without records whose value is missing, and 1 where the
+    records with a degree of at least one half share their value.
+
+    :meth:`records` gives the intruder's posterior
     belief in each record's own value,
 
     .. math:: \beta(q, s, T^*) = \frac{g(s)}{\sum_{s'} g(s')}, \quad
@@ -49,8 +59,12 @@ class FuzzyLDiversity(_FuzzyModel):
     (1.0, [False, True])
     """
 
-    l: int = Field(ge=1, description="smallest allowed number of values")
+    l: float = Field(ge=1, description="smallest allowed number of values")
     column: Column | None = Field(default=None, description="the sensitive column; all declared ones when not given")
+    variant: Literal["distinct", "entropy", "recursive"] = Field(
+        default="distinct", description="how values are counted"
+    )
+    c: float = Field(default=3.0, gt=0, description="constant of the recursive variant")
     counting: Literal["sigma", "count"] = Field(
         default="sigma", description="counts in the posterior: sums of degrees, or whole counts"
     )
@@ -60,11 +74,18 @@ class FuzzyLDiversity(_FuzzyModel):
     examples: ClassVar = (
         {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}},
         {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "column": "o", "norm": "min"},
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "variant": "entropy"},
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "variant": "recursive", "c": 1.5},
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "least_degree": 0.5, "least_count": 1.5},
     )
 
     def crisp(self) -> Model:
-        """Return the model of distinct values."""
-        return LDiversity(l=self.l, column=self.column)
+        """Return l-diversity in the same variant."""
+        return LDiversity(l=self.l, column=self.column, variant=self.variant, c=self.c)
+
+    def evidence(self, table: Table) -> Mapping[str, JsonValue]:
+        """Return the number of negligible cells, where some could be."""
+        return self.cell_evidence(table)
 
     def bound(self) -> float:
         """Return the smallest allowed number of values."""
@@ -92,7 +113,44 @@ class FuzzyLDiversity(_FuzzyModel):
             table, {f"posterior {name}": self._posterior(table, self.table_sensitive(table, name)) for name in columns}
         )
 
-    def _diversities(self, table: Table) -> dict[str, NDArray[np.int64]]:
+    def _diversities(self, table: Table) -> dict[str, NDArray[np.float64]]:
+        """Return for each sensitive column the diversity of each cell, groups × fuzzy cells; 0 where none is judged."""
+        distinct = self._distinct(table)
+        if self.variant == "distinct":
+            return {column: values.astype(np.float64) for column, values in distinct.items()}
+        cells, of_all = self.table_cells(table), declared_persons(table)
+        persons = None if of_all is None else of_all[table.classes.members].astype(np.int64)
+        result = {}
+        for column, values in distinct.items():
+            sensitive = self.table_sensitive(table, column)
+            diversity = np.zeros(values.shape)
+            for place, rows, mu in cells.blocks():
+                local = sensitive.codes[rows].astype(np.int64)
+                own = None if persons is None else persons[rows]
+                for filled in {False, sensitive.missing_code is not None}:  # with missing values, and without
+                    some = local != sensitive.missing_code if filled else np.ones(len(local), np.bool_)
+                    own_some = None if own is None else own[some]
+                    found = self._weighted(mu[some], local[some], own_some, sensitive.width)
+                    found = np.where(values[place] > 0, np.maximum(found, 1.0), 0.0)
+                    diversity[place] = np.minimum(diversity[place], found) if filled else found
+            # a value that every person of a cell has discloses it, whatever others they have
+            result[column] = np.where(values == 1, 1.0, diversity)
+        return result
+
+    def _weighted(
+        self, mu: NDArray[np.float64], codes: NDArray[np.int64], persons: NDArray[np.int64] | None, width: int
+    ) -> NDArray[np.float64]:
+        """Return the diversity of each fuzzy cell by the σ-counts of its values; a person counts once per value."""
+        from celosia.kernels.fuzzy.diversity import cell_counts, entropy_diversity, recursive_diversity
+
+        degrees, kept = merge_persons(mu, None if persons is None else persons * width + codes)
+        counts = cell_counts(degrees, codes[kept], width)
+        size = merge_persons(mu, persons)[0].sum(axis=0)
+        if self.variant == "entropy":
+            return entropy_diversity(counts, None if persons is None else size)
+        return recursive_diversity(counts, self.c, None if persons is None else size)
+
+    def _distinct(self, table: Table) -> dict[str, NDArray[np.int64]]:
         """Return for each sensitive column the number of values per cell, groups × fuzzy cells."""
         from celosia.kernels.fuzzy.sets import TOLERANCE
 

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError, SchemaError
 from celosia.models.bases.fuzzy_model import _FuzzyModel, merge_persons, record_frame
-from celosia.models.t_closeness import TCloseness
+from celosia.models.t_closeness import TCloseness, distance_by_kind
 from celosia.parts import BoundsBestClass, Column, ComparesWithInput
 from celosia.table.columns import declared_persons
 
@@ -31,12 +31,13 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
     .. math:: t(T) = \max_x D[P_x, Q], \qquad P_x = \sum_i \mu_{Q_i}(x) P_i
 
     where :math:`P_i` is the distribution of the column in cell i and ``Q`` that in the input table. Distances as in
-    t-closeness: ``equal``, ``ordered``, ``hierarchical``, ``value``; without one, numbers are ordered and the values of
-    other columns equally far from each other, as in the source. Cells count by σ-counts; ``counting="count"`` uses
-    whole counts, as published. Where persons have several values the distance is at least the largest difference of
-    the shares of persons who have a known value, as in t-closeness. ``aggregate="min"`` reports the smallest distance
-    over the individuals, as the source does: it describes the best protected individual and bounds nothing. Reference:
-    Quirós (2013), master's thesis, University of Oviedo.
+    t-closeness: ``equal``, ``ordered``, ``hierarchical``, ``value``; with ``auto`` numbers are ordered and the values
+    of other columns equally far from each other, as in the source. Negligible cells do not count: the degrees of a
+    record in the others are divided by their sum, and the evidence counts the records that are in no other cell. Cells
+    count by σ-counts; ``counting="count"`` uses whole counts, as published. Where persons have several values the
+    distance is at least the largest difference of the shares of persons who have a known value, as in t-closeness.
+    ``aggregate="min"`` reports the smallest distance over the individuals, as the source does: it describes the best
+    protected individual and bounds nothing. Reference: Quirós (2013), master's thesis, University of Oviedo.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"age": [29, 22, 27, 43, 52, 47, 30, 36, 32], "pay": [3, 4, 5, 6, 11, 8, 7, 9, 10]})
@@ -49,9 +50,8 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
 
     t: float = Field(ge=0, description="largest allowed distance")
     column: Column | None = Field(default=None, description="the sensitive column; all declared ones when not given")
-    distance: Literal["equal", "ordered", "hierarchical", "value"] | None = Field(
-        default=None,
-        description="how far values are from each other; ordered for numbers and equal for others when not given",
+    distance: Literal["auto", "equal", "ordered", "hierarchical", "value"] = Field(
+        default="auto", description="how far values are from each other; auto: ordered for numbers, equal for others"
     )
     aggregate: Literal["max", "min"] = Field(
         default="max", description="the individual that decides: the worst, or the best"
@@ -72,6 +72,7 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
             "distance": "value",
             "aggregate": "min",
         },
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "least_degree": 0.5, "least_count": 1.5},
     )
 
     @model_validator(mode="after")
@@ -85,25 +86,16 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
 
     def crisp(self) -> Model:
         """Return t-closeness with the same distance, for one column."""
-        return TCloseness(t=self.t, column=self.column, distance=self.distance or "equal")
-
-    def _suppressed_scores(self, table: Table) -> list[float]:
-        if self.distance is not None:
-            return super()._suppressed_scores(table)
-        by_column = self._distance_by_column(table).items()
-        each = [self.model_copy(update={"column": name, "distance": distance}) for name, distance in by_column]
-        return [score for model in each for score in super(FuzzyTCloseness, model)._suppressed_scores(table)]
+        return TCloseness(t=self.t, column=self.column, distance=self.distance)
 
     def evidence(self, table: Table) -> Mapping[str, JsonValue]:
-        """Return the distance used for each sensitive column, where none was given."""
-        return {} if self.distance else {"distance": {**self._distance_by_column(table)}}
-
-    def _distance_by_column(self, table: Table) -> dict[str, str]:
-        columns = table.schema.need_sensitive(self.column)
-        return {name: self._distance_of(self.table_sensitive(table, name)) for name in columns}
+        """Return the distance used for each sensitive column, where none was given, and the negligible cells."""
+        columns = table.schema.need_sensitive(self.column) if self.distance == "auto" else ()
+        chosen = {name: self._distance_of(self.table_sensitive(table, name)) for name in columns}
+        return {**({"distance": {**chosen}} if chosen else {}), **self.cell_evidence(table)}
 
     def _distance_of(self, sensitive: Sensitive) -> str:
-        return self.distance or ("equal" if sensitive.numbers is None else "ordered")
+        return distance_by_kind(sensitive.numbers) if self.distance == "auto" else self.distance
 
     def protects(self) -> bool:
         """Return whether every class is bounded: the smallest distance does not bound the others."""
@@ -121,7 +113,8 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         """Return the largest (or smallest) distance of an individual, the worst over the columns; 0 without records."""
         pick = np.max if self.aggregate == "max" else np.min
         distances = [self._distances(table, column) for column in table.schema.need_sensitive(self.column)]
-        return max((float(pick(d)) for d in distances if d.size), default=0.0)
+        judged = [each[~np.isnan(each)] for each in distances]
+        return max((float(pick(each)) for each in judged if each.size), default=0.0)
 
     def records(self, table: Table) -> pl.DataFrame:
         """Return the distance of each record, one column per sensitive column; null when suppressed."""
@@ -143,8 +136,15 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         cells, sensitive = self.table_cells(table), self.table_sensitive(table, column)
         result = np.zeros(len(cells.group))
         for _, rows, mu in cells.blocks():
-            result[rows] = self._block_distances(table, mu, sensitive, rows, mu)
+            result[rows] = self._block_distances(table, mu, sensitive, rows, self._shares_of_cells(mu))
         return np.round(result, 12)  # 3/8 must be at most 0.375 whatever the last bit
+
+    def _shares_of_cells(self, mu: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the degrees of each record divided by their sum, where cells are left out; NaN for one in no cell."""
+        if not self.least_degree and not self.least_count:
+            return mu
+        total = mu.sum(axis=1, keepdims=True)
+        return np.divide(mu, total, out=np.full_like(mu, np.nan), where=total > 0)
 
     def _block_distances(
         self,

@@ -13,10 +13,11 @@ from celosia.models.k_anonymity import KAnonymity
 from celosia.table.columns import declared_persons
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
     from numpy.typing import NDArray
+    from pydantic import JsonValue
 
     from celosia.parts import Model
     from celosia.table import Table
@@ -31,7 +32,9 @@ class QAnonymity(_FuzzyModel):
     ``aggregate`` is the operator over the cells: ``mean`` (the source's; a small cell can hide behind large ones),
     ``min`` (no cell can hide; equals k-anonymity on a crisp table), ``product``, ``weighted`` (by σ-count). The
     quasi-identifiers are coded by hand-written ``sets`` or by clustering; columns of text are crisp. Cells that no
-    record belongs to at all do not count. With a declared person column, a person has the highest degree of their
+    record belongs to at all do not count, nor do negligible ones (``least_degree``, ``least_count``); the evidence
+    counts these, and the records that are in no other cell, which are not judged. The value is 0 where not even one
+    record per cell is possible enough. With a declared person column, a person has the highest degree of their
     rows. It counts records and says nothing about what they have in common: a homogeneous cell passes.
     Reference: Quirós (2013), master's thesis, University of Oviedo.
 
@@ -44,7 +47,7 @@ class QAnonymity(_FuzzyModel):
     (3.0, [0.667, 0.667, 0.667, 0.222])
     """
 
-    q: int = Field(ge=1, description="smallest allowed number of records")
+    q: int = Field(ge=0, description="smallest allowed number of records")
     possibility: float = Field(default=0.5, gt=0, le=1, description="possibility that must be reached")
     aggregate: Literal["mean", "min", "product", "weighted"] = Field(
         default="mean", description="operator over the cells"
@@ -58,18 +61,23 @@ class QAnonymity(_FuzzyModel):
         {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "aggregate": "product"},
         {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "aggregate": "weighted"},
         {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "possibility": 0.8, "norm": "min"},
+        {"sets": {"r": {"low": "(-inf;1;3)", "high": "(1;3;inf)"}}, "least_degree": 0.5, "least_count": 1.5},
     )
 
     def crisp(self) -> Model:
         """Return the model of counted persons."""
-        return KAnonymity(k=self.q)
+        return KAnonymity(k=max(self.q, 1))
+
+    def evidence(self, table: Table) -> Mapping[str, JsonValue]:
+        """Return the number of negligible cells, where some could be."""
+        return self.cell_evidence(table)
 
     def bound(self) -> float:
         """Return the smallest allowed number of records."""
         return self.q
 
     def measured_value(self, table: Table) -> float:
-        """Return the largest Q that is possible enough; 1 if none is, infinite without any record."""
+        """Return the largest Q that is possible enough; 0 if none is, infinite without any record."""
         from celosia.kernels.fuzzy.anonymity import q_anonymity
 
         if not len(self.table_cells(table).group):

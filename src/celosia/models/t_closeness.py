@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,11 +12,14 @@ from pydantic.json_schema import SkipJsonSchema
 from celosia.errors import SchemaError
 from celosia.models.bases.sensitive_model import _SensitiveModel
 from celosia.parts import BoundsBestClass, ComparesWithInput, SearchHints
+from celosia.table.columns import sensitive_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from pydantic import JsonValue
 
     from celosia.classes.counts import ClassCounts, ValueCounts
+    from celosia.table import Table
 
 Own = Annotated[Callable[[Any, Any], float], PlainSerializer(lambda f: getattr(f, "__name__", "callable"))]
 """Distance of the user: a function of the class distribution and the table distribution, two arrays."""
@@ -29,7 +32,8 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
 
     ``distance`` is an earth mover's distance: ``equal`` (½ Σ|p − q|), ``ordered`` (by rank, Σ|cumulative p − q| /
     (m − 1)), ``hierarchical`` (on the column's hierarchy), ``value`` (on the numbers themselves, as a share of
-    their range; a missing value lies one mean gap above the largest), or a function of two distributions.
+    their range; a missing value lies one mean gap above the largest), ``auto`` (``ordered`` for numbers, ``equal`` for
+    other columns; the evidence states which), or a function of two distributions.
     ``aggregate="min"`` reports the smallest distance instead, for comparison with publications that do. ``Q``
     counts records that are suppressed later. With a person column the distributions are those of the pairs of a
     person and a value. Where persons have several values the distance is at least the largest difference between the
@@ -47,8 +51,8 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
     """
 
     t: float = Field(ge=0, description="largest allowed distance")
-    distance: Literal["equal", "ordered", "hierarchical", "value"] | SkipJsonSchema[Own] = Field(
-        default="equal", description="how far values are from each other"
+    distance: Literal["equal", "ordered", "hierarchical", "value", "auto"] | SkipJsonSchema[Own] = Field(
+        default="equal", description="how far values are from each other; auto: ordered for numbers, else equal"
     )
     aggregate: Literal["max", "min"] = Field(
         default="max", description="the class that decides: the worst, or the best"
@@ -64,6 +68,7 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
         {"column": "v", "distance": "ordered"},
         {"column": "o", "distance": "ordered"},
         {"column": "s", "distance": "ordered"},
+        {"distance": "auto"},
     )
 
     @property
@@ -75,6 +80,13 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
     def monotone_generalisation(self) -> bool:  # type: ignore[override]
         """Whether the distance is convex, as the earth mover's distances are; unknown for a function of the user."""
         return isinstance(self.distance, str) and self.aggregate == "max"
+
+    def evidence(self, table: Table) -> Mapping[str, JsonValue]:
+        """Return the distance used for each sensitive column, where it was chosen by the kind of its values."""
+        if self.distance != "auto":
+            return {}
+        columns = table.schema.need_sensitive(self.column)
+        return {"distance": {name: distance_by_kind(sensitive_codes(table, name).numbers) for name in columns}}
 
     def protects(self) -> bool:
         """Return whether every class is bounded: the smallest distance does not bound the others."""
@@ -95,19 +107,22 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
         from celosia.kernels.statistics.closeness import equal_distance, stepped_distance, tree_distance
 
         entries = (counts.start, counts.value, counts.count, counts.baseline)
-        if self.distance == "equal":
+        chosen = self.distance
+        if chosen == "auto":
+            chosen = distance_by_kind(counts.numbers)
+        if chosen == "equal":
             distance = equal_distance(*entries)
-        elif self.distance == "ordered":
+        elif chosen == "ordered":
             m = len(counts.baseline)
             distance = stepped_distance(*entries, np.full(max(m - 1, 0), 1.0 / max(m - 1, 1)))
-        elif self.distance == "value":
+        elif chosen == "value":
             distance = stepped_distance(*entries, _gaps(counts))
-        elif self.distance == "hierarchical":
+        elif chosen == "hierarchical":
             if counts.ancestors is None:
                 raise SchemaError("t-closeness: distance 'hierarchical' needs a hierarchy of the sensitive column.")
             distance = tree_distance(*entries, counts.ancestors)
         else:
-            distance_of = self.distance
+            distance_of = chosen
             shares = (row / row.sum() for row in _dense_rows(counts))
             distance = np.array([float(distance_of(p, counts.baseline)) for p in shares])
         if isinstance(self.distance, str) and counts.has_repeated_persons.any():
@@ -127,6 +142,11 @@ class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveMode
             entries = (counts.start, counts.value, counts.count, counts.baseline)
             out = np.maximum(out, removed_for_distance(*entries, self.t))
         return out
+
+
+def distance_by_kind(numbers: NDArray[np.float64] | None) -> Literal["ordered", "equal"]:
+    """Return the distance of a column: ordered for numbers, equal for other values."""
+    return "equal" if numbers is None else "ordered"
 
 
 def _largest_difference(counts: ValueCounts) -> NDArray[np.float64]:

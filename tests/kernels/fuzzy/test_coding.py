@@ -149,13 +149,13 @@ def test_curves_do_not_depend_on_the_cut_into_blocks(aggregate):
     # a block of fewer records cannot hold more than they are
     short = possibility_curve([mu, mu[:3, :1]], aggregate)
     assert len(short) == 8
-    assert q_anonymity(short, 1.0) == 1
+    assert q_anonymity(short, 1.0) == 0
 
 
 def test_the_largest_possible_q_by_hand():
     curve = np.array([1.0, 0.9, 0.5, 0.5 - 1e-15, 0.2])
-    assert [q_anonymity(curve, p) for p in (1.0, 0.9, 0.5, 0.3, 0.2)] == [1, 1, 3, 3, 4]
-    assert q_anonymity(possibility_curve([]), 0.5) == 1
+    assert [q_anonymity(curve, p) for p in (1.0, 0.9, 0.5, 0.3, 0.2)] == [0, 1, 3, 3, 4]
+    assert q_anonymity(possibility_curve([]), 0.5) == 0
     crisp = np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1.0]])  # classes of 3 and 2
     assert q_anonymity(possibility_curve([crisp], "min"), 1.0) == 2
 

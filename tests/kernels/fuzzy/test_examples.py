@@ -249,4 +249,4 @@ def test_aggregations_and_empty_cells():
     assert q_anonymity(possibility_curve(crisp.T, "mean")) == 3  # the small class hides behind the large one
     assert possibility_curve(crisp.T, "weighted")[3] == pytest.approx(3 / 5)
     assert possibility_curve([]).tolist() == [0]
-    assert q_anonymity(np.zeros(4)) == 1
+    assert q_anonymity(np.zeros(4)) == 0

@@ -109,10 +109,18 @@ def test_sampled_and_crisp_sets():
         Sampled((0, 1), (0, 2))
 
 
-@pytest.mark.parametrize("literal", ["{1:0.1, 2:0.35}", "{a: 1, b:0}", "{x:.5}"])
-def test_degrees_of_single_values_are_refused(literal):
-    with pytest.raises(ParameterError, match="a degree for each value cannot be written"):
-        FuzzySet.parse(literal)
+@pytest.mark.parametrize(
+    ("literal", "values", "degrees"),
+    [
+        ("{1:0.1, 2:0.35}", [1.0, 2.0, 3.0], [0.1, 0.35, 0.0]),
+        ("{a: 1, b:0}", ["a", "b"], [1.0, 0.0]),
+        ("{x:.5, y}", ["x", "y", "z"], [0.5, 1.0, 0.0]),
+    ],
+)
+def test_values_may_have_degrees(literal, values, degrees):
+    fuzzy = FuzzySet.parse(literal)
+    assert fuzzy(values).tolist() == degrees
+    assert FuzzySet.parse(str(fuzzy))(values).tolist() == degrees
 
 
 def test_members_may_hold_a_colon():

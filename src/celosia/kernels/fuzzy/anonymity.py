@@ -68,7 +68,7 @@ def _join(total: Floats, part: Floats, join: Callable[..., Floats], *, first: bo
 
 
 def q_anonymity(curve: Floats, possibility: float = 0.5) -> int:
-    r"""Return the largest Q with a possibility of at least ``possibility``, and 1 if there is none.
+    r"""Return the largest Q with a possibility of at least ``possibility``, and 0 if there is none.
 
     .. math:: Q^* = \max\{Q \ge 1: \mathrm{Poss}(|T|_f \ge Q) \ge p\}
 
@@ -76,4 +76,4 @@ def q_anonymity(curve: Floats, possibility: float = 0.5) -> int:
     2
     """
     reached = np.flatnonzero(curve[1:] >= possibility - 1e-12)
-    return int(reached[-1]) + 1 if len(reached) else 1
+    return int(reached[-1]) + 1 if len(reached) else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from celosia.errors import DataError, MissingExtra, ParameterError
 
 Floats = NDArray[np.float64]
 Seed = int | np.random.Generator | None
+Stop = Literal["centres", "memberships"]
 
 CONDITION = 1e15
 """Largest ratio of the eigenvalues of a cluster's covariance; smaller ones are lifted (Babuška et al. 2002)."""
@@ -49,6 +50,7 @@ def c_means(
     tolerance: float = 1e-8,
     iterations: int = 1000,
     centres: ArrayLike | None = None,
+    stop: Stop = "centres",
 ) -> Clusters:
     r"""Fuzzy c-means: memberships and centres that make the weighted squared distances smallest.
 
@@ -56,7 +58,8 @@ def c_means(
               v_i = \frac{\sum_k \mu_{ik}^m x_k}{\sum_k \mu_{ik}^m}, \quad
               \mu_{ik} = \frac{d_{ik}^{-2/(m-1)}}{\sum_j d_{jk}^{-2/(m-1)}}
 
-    Stops when no centre moves by more than ``tolerance`` times the largest range of a column. The best of
+    Stops when no centre moves by more than ``tolerance`` times the largest range of a column, or with
+    ``stop="memberships"`` when no membership changes by more than ``tolerance``. The best of
     ``starts`` starts (k-means++) is kept; with ``centres`` there is one start, from there. Clusters are ordered by
     the first column. Columns of different units should be scaled first (:func:`celosia.fuzzy.scale`). Fails for m ≤ 1
     and for c above the number of records. Reference: Bezdek (1981).
@@ -68,14 +71,18 @@ def c_means(
     from celosia.kernels.neighbours.fuzzy_clusters import c_means_degrees, c_means_sweep
 
     x = _matrix(x, c, m, starts, "c-means")
-    step = tolerance * _scale(x)
+    step = tolerance * _scale(x) if stop == "centres" else tolerance
 
     def run(v: Floats) -> tuple[Floats, None, Convergence]:
         change, objective, done = np.inf, np.inf, 0
+        before = None if stop == "centres" else c_means_degrees(x, v, m)
         while done < iterations and change > step:
             objective, following = c_means_sweep(x, v, m)
             change = float(np.abs(following - v).max())
             v, done = following, done + 1
+            if before is not None:
+                mu = c_means_degrees(x, v, m)
+                change, before = float(np.abs(mu - before).max()), mu
         return v, None, Convergence(objective, done, change <= step, change, (objective,))
 
     v, _, report = _best(run, x, c, seed, starts, centres)
@@ -94,6 +101,7 @@ def gustafson_kessel(
     tolerance: float = 1e-8,
     iterations: int = 1000,
     centres: ArrayLike | None = None,
+    stop: Stop = "centres",
 ) -> Clusters:
     r"""Gustafson–Kessel clustering: fuzzy c-means where each cluster has its own shape of volume ``rho``.
 
@@ -101,8 +109,8 @@ def gustafson_kessel(
               F_i = \frac{\sum_k \mu_{ik}^m (x_k - v_i)(x_k - v_i)^T}{\sum_k \mu_{ik}^m}
 
     With one column and ρ = 1 the metric is 1 and the result is that of :func:`c_means`. A covariance whose eigenvalues
-    differ by more than 10¹⁵ is lifted; the report counts how often. The objective has many local
-    optima: use several starts. Fails for m ≤ 1, c above the number of records, ρ ≤ 0.
+    differ by more than 10¹⁵ is lifted; the report counts how often. Stops as :func:`c_means` does. The objective
+    has many local optima: use several starts. Fails for m ≤ 1, c above the number of records, ρ ≤ 0.
     References: Gustafson & Kessel (1978); Babuška, van der Veen & Kaymak (2002).
 
     >>> u, v, report = gustafson_kessel([[0.0], [0.1], [0.9], [1.0]], 2, seed=1)
@@ -116,11 +124,12 @@ def gustafson_kessel(
     if volumes.shape != (c,) or not (volumes > 0).all():
         raise ParameterError(f"gustafson-kessel: rho must be {c} numbers above 0, got {np.asarray(rho).tolist()}.")
     width = _scale(x)
-    step = tolerance * width
+    step = tolerance * width if stop == "centres" else tolerance
 
     def run(v: Floats) -> tuple[Floats, Floats, Convergence]:
         roots = np.repeat(np.eye(x.shape[1])[None], c, axis=0)
         change, objective, done, lifted = np.inf, np.inf, 0, 0
+        before = None if stop == "centres" else metric_degrees(x, v, roots, m)
         while done < iterations and change > step:
             objective, following, covariance = metric_sweep(x, v, roots, m)
             renewed, low = _roots(covariance, volumes)
@@ -128,6 +137,9 @@ def gustafson_kessel(
             turn = float(np.abs(renewed - roots).max() / np.abs(renewed).max()) * width
             change = max(float(np.abs(following - v).max()), turn)
             v, roots, done, lifted = following, renewed, done + 1, lifted + low
+            if before is not None:
+                mu = metric_degrees(x, v, roots, m)
+                change, before = float(np.abs(mu - before).max()), mu
         return v, roots, Convergence(objective, done, change <= step, change, (objective,), lifted)
 
     v, roots, report = _best(run, x, c, seed, starts, centres)

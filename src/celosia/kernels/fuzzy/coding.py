@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, field_validator
 
 from celosia.errors import DataError, ParameterError
-from celosia.kernels.fuzzy.clustering import c_means, cluster_memberships, gustafson_kessel, k_means
+from celosia.kernels.fuzzy.clustering import Stop, c_means, cluster_memberships, gustafson_kessel, k_means
 from celosia.kernels.fuzzy.partitions import (
     Norm,
     break_points,
@@ -29,7 +29,7 @@ from celosia.kernels.fuzzy.partitions import (
     recode_labels,
     scale,
 )
-from celosia.kernels.fuzzy.sets import FuzzySet, Members
+from celosia.kernels.fuzzy.sets import FuzzySet, Graded, Members
 from celosia.parts import Explored, Private
 
 Floats = NDArray[np.float64]
@@ -108,6 +108,14 @@ class FuzzyCoding(BaseModel):
     m: float = Field(default=2.0, gt=1, description="fuzziness of the clusters; near 1 they become crisp")
     norm: Norm = Field(default="product", description="how the degrees of columns are combined in a cell")
     starts: int = Field(default=4, ge=1, description="starts of a clustering; the best is kept")
+    rho: tuple[Annotated[float, Field(gt=0)], ...] = Field(
+        default=(), description="volumes of the clusters of Gustafson–Kessel, one per cell; 1 when not given"
+    )
+    tolerance: float = Field(default=1e-8, gt=0, description="a clustering stops at a smaller change")
+    stop: Stop = Field(
+        default="centres", description="the change: of the centres, as a share of the range, or of the memberships"
+    )
+    max_iterations: int = Field(default=1000, ge=1, description="most iterations of a clustering")
 
     @field_validator("sets")
     @classmethod
@@ -169,12 +177,13 @@ class FuzzyCoding(BaseModel):
         sets = {label: FuzzySet.parse(literal) for label, literal in self.sets[name].items()}
         if values.dtype.kind != "f" and {v for v in values if v is not None} <= {*sets, "*"}:
             return _by_value(name, values)  # the labels themselves, as a recoded table shows them
-        if all(isinstance(s, Members) for s in sets.values()):
+        if all(isinstance(s, Members | Graded) for s in sets.values()):
             missing = np.array([v is None or v != v for v in values], dtype=bool)
             cells: Values = values if values.dtype.kind == "f" else np.where(missing, "", values).astype(str)
         elif values.dtype.kind != "f":
             raise DataError(
-                f"column {name!r} holds text, but its sets are for numbers. Write sets as '{{value, value}}'."
+                f"column {name!r} holds text, but its sets are for numbers. Write sets as '{{value, value}}' or "
+                "'{value:0.5, value:1}'."
             )
         else:
             missing, cells = np.isnan(values), values
@@ -211,8 +220,12 @@ class FuzzyCoding(BaseModel):
             labels = k_means(scaled, self.cells, seed, starts=self.starts)
             centres = np.stack([scaled[labels == i].mean(axis=0) for i in range(self.cells)])
             return _crisp(names, labels, cells, missing, _ranks(centres), {**parameters, "centres": centres.tolist()})
-        method = c_means if self.coding == "c-means" else gustafson_kessel
-        clusters = method(scaled, self.cells, self.m, seed=seed, starts=self.starts)
+        how: dict[str, Any] = {"seed": seed, "starts": self.starts, "tolerance": self.tolerance}
+        how |= {"iterations": self.max_iterations, "stop": self.stop}
+        if self.coding == "c-means":
+            clusters = c_means(scaled, self.cells, self.m, **how)
+        else:
+            clusters = gustafson_kessel(scaled, self.cells, self.m, self.rho or None, **how)
         metrics = clusters.report.metrics
         parameters |= {"centres": clusters.centres.tolist(), "m": self.m, "converged": clusters.report.converged}
         parameters["metrics"] = None if metrics is None else metrics.tolist()

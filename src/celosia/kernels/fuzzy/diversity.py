@@ -48,6 +48,40 @@ def present_values(mu: Floats, codes: Codes, values: int) -> NDArray[np.bool_]:
     return cell_counts(mu, codes, values, "count") >= 1
 
 
+def entropy_diversity(counts: Floats, persons: Floats | None = None) -> Floats:
+    r"""Return :math:`\exp(-\sum_s p_s \ln p_s)` of each cell (row); 0 without records.
+
+    Where ``persons``, the σ-count of the persons of each cell, may have several values, it is at most one over the
+    largest share of them.
+
+    >>> entropy_diversity(np.array([[1.0, 1.0], [2.0, 0.0]])).tolist()
+    [2.0, 1.0]
+    """
+    p = shares(counts)
+    logs = np.log(p, out=np.zeros_like(p), where=p > 0)
+    diversity = np.where(p.any(axis=1), np.exp(-(p * logs).sum(axis=1)), 0.0)
+    if persons is not None:
+        largest = shares(counts, persons).max(axis=1, initial=0.0)
+        limit = np.divide(1.0, largest, out=np.full_like(largest, np.inf), where=largest > 0)
+        diversity = np.where(counts.sum(axis=1) > persons + TOLERANCE, np.minimum(diversity, limit), diversity)
+    return np.asarray(diversity.round(12))
+
+
+def recursive_diversity(counts: Floats, c: float, persons: Floats | None = None) -> Floats:
+    r"""Return the largest l with :math:`r_1 < c\,(r_l + \dots + r_m)` of each cell (row); 1 when none above it holds.
+
+    Where ``persons`` may have several values, the tail is their σ-count less :math:`r_1 + \dots + r_{l-1}`.
+
+    >>> recursive_diversity(np.array([[2.0, 1.0, 1.0], [3.0, 1.0, 0.0]]), c=2.0).tolist()
+    [2.0, 1.0]
+    """
+    r = -np.sort(-counts, axis=1)
+    total = counts.sum(axis=1) if persons is None else persons
+    tail = total[:, None] - (r.cumsum(axis=1) - r)
+    fits = (r[:, :1] < c * tail - TOLERANCE) & (r > 0)
+    return np.maximum(fits.sum(axis=1), 1).astype(np.float64)
+
+
 def shares(counts: Floats, totals: Floats | None = None) -> Floats:
     r"""Return the conditional frequencies :math:`f(s \mid Q_i)`, rows 0 where a cell holds nothing.
 

@@ -1,15 +1,15 @@
 r"""Fuzzy sets: a degree between 0 and 1 for every value.
 
 Written as ``(0;1;2)`` (triangle), ``(-inf;30;42)`` and ``(54;66;inf)`` (shoulders), ``(30;36;54;60)`` (trapezoid),
-``{a, b}`` (the crisp set of these values). Questions about a whole set (cuts, normality, inclusion …) are asked on
-a finite universe, the points that are given.
+``{a, b}`` (the crisp set of these values), ``{1:0.2, 2:1}`` (values with their degrees).
+Questions about a whole set (cuts, normality, inclusion …) are asked on a finite universe, the points that are given.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -44,7 +44,7 @@ class FuzzySet:
 
     @classmethod
     def parse(cls, text: str) -> FuzzySet:
-        """Read a literal: ``(a;b;c)``, ``(-inf;a;b)``, ``(a;b;inf)``, ``(a;b;c;d)`` or ``{v, w}``.
+        """Read a literal: ``(a;b;c)``, ``(-inf;a;b)``, ``(a;b;inf)``, ``(a;b;c;d)``, ``{v, w}`` or ``{v:0.5, w}``.
 
         >>> FuzzySet.parse("(3;2;5)")
         Traceback (most recent call last):
@@ -54,11 +54,10 @@ Write them from left to right, for example '(2;3;5)'.
         literal = text.strip()
         if literal.startswith("{") and literal.endswith("}"):
             members = [v.strip() for v in literal[1:-1].split(",") if v.strip()]
-            if any(re.fullmatch(r".+:\s*(?:0?\.\d+|[01](?:\.\d+)?)", member) for member in members):
-                raise ParameterError(
-                    f"fuzzy set {literal!r}: a degree for each value cannot be written. Give the values alone, such as "
-                    "'{1, 2}', or the points of a trapezoid, for example '(0;1;2)'."
-                )
+            graded = [re.fullmatch(r"(.+?)\s*:\s*(0?\.\d+|0|1(?:\.0*)?)", member) for member in members]
+            if any(graded):  # 12:30 is no value with a degree
+                pairs = zip(members, graded, strict=True)
+                return Graded(dict((m[1], float(m[2])) if m else (member, 1.0) for member, m in pairs))
             return Members(members)
         if not (literal.startswith("(") and literal.endswith(")")):
             raise _unreadable(text)
@@ -255,6 +254,31 @@ class Members(FuzzySet):
         return "{" + ", ".join(sorted(self.values)) + "}"
 
 
+@dataclass(frozen=True, init=False)
+class Graded(FuzzySet):
+    """A set that lists its values with their degrees; every other value has degree 0.
+
+    >>> FuzzySet.parse("{flu:0.4, angina}")(["flu", "angina", "ulcer"]).tolist()
+    [0.4, 1.0, 0.0]
+    >>> FuzzySet.parse("{1:0.2, 2:1}")([1.0, 2.0, 3.0]).tolist()
+    [0.2, 1.0, 0.0]
+    """
+
+    degrees: tuple[tuple[str, float], ...]
+
+    def __init__(self, degrees: Mapping[object, float]) -> None:
+        object.__setattr__(self, "degrees", tuple((str(value), float(degree)) for value, degree in degrees.items()))
+
+    def __call__(self, x: ArrayLike) -> Degrees:
+        """Return the degrees of the values ``x``."""
+        parts = [degree * Members([value])(x) for value, degree in self.degrees]
+        return np.asarray(np.maximum.reduce(parts))
+
+    def __str__(self) -> str:
+        """Return the literal that reads as this set."""
+        return "{" + ", ".join(f"{value}:{_digits(degree)}" for value, degree in self.degrees) + "}"
+
+
 @dataclass(frozen=True)
 class Composed(FuzzySet):
     """The result of an operation on fuzzy sets."""
@@ -282,5 +306,5 @@ def _digits(value: float) -> str:
 def _unreadable(text: str) -> ParameterError:
     return ParameterError(
         f"fuzzy set {text!r} cannot be read. Write '(a;b;c)', '(-inf;a;b)', '(a;b;inf)', '(a;b;c;d)' "
-        "with numbers that do not decrease, or '{value, value}'."
+        "with numbers that do not decrease, '{value, value}' or '{value:0.5, value:1}'."
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
 from celosia.classes import STAR
 from celosia.errors import DataError, ParameterError
@@ -18,6 +20,7 @@ from celosia.table.columns import encoded_column, sensitive_codes
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
+    from pydantic import JsonValue
 
     from celosia.classes import ClassCounts, Sensitive
     from celosia.table import Table
@@ -29,13 +32,38 @@ SEED = 0
 class _FuzzyModel(FuzzyCoding, Model):
     """A model of the cells of a fuzzy coding of the quasi-identifiers; suppressed records form a crisp class."""
 
+    least_degree: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="a cell in which no record has this degree is negligible: it does not count",
+    )
+    least_count: float = Field(
+        default=0.0, ge=0, description="a cell with a smaller σ-count is negligible: it does not count"
+    )
+
     memory: ClassVar[Memory] = "columns"
     scope: ClassVar[Literal["class", "file"]] = "file"
 
     def table_cells(self, table: Table) -> Cells:
         """Return the cells of the quasi-identifiers over the records that are not suppressed."""
-        own = {name: getattr(self, name) for name in FuzzyCoding.model_fields}
-        return table.compute_once(("fuzzy cells", repr(own)), lambda: self.cross(quasi_values(table), SEED))
+        own = {name: getattr(self, name) for name in _FuzzyModel.model_fields}
+        return table.compute_once(
+            ("fuzzy cells", repr(own)),
+            lambda: without_negligible(
+                self.cross(quasi_values(table), SEED), least_degree=self.least_degree, least_count=self.least_count
+            ),
+        )
+
+    def cell_evidence(self, table: Table) -> dict[str, JsonValue]:
+        """Return the number of negligible cells and of the records that are in such cells only, where some could be."""
+        if not self.least_degree and not self.least_count:
+            return {}
+        every = self.model_copy(update={"least_degree": 0.0, "least_count": 0.0}).table_cells(table)
+        counted = self.table_cells(table)
+        cells = [int((cell_sizes(each)[0] > 0).sum()) for each in (every, counted)]
+        outside = int((counted.degrees.sum(axis=1) == 0).sum())
+        return {"cells": cells[1], "negligible_cells": cells[0] - cells[1], "records_in_no_cell": outside}
 
     def table_alike(self, table: Table) -> NDArray[np.int64]:
         """Return a number per kept record, equal for records with equal quasi-identifiers."""
@@ -123,6 +151,19 @@ def merge_persons(
     order = np.argsort(persons, kind="stable")
     first = np.flatnonzero(np.diff(persons[order], prepend=-1))
     return np.maximum.reduceat(mu[order], first, axis=0), order[first]
+
+
+def without_negligible(cells: Cells, *, least_degree: float, least_count: float) -> Cells:
+    """Return the cells with degree 0 for all records in the negligible ones."""
+    from celosia.kernels.fuzzy.sets import TOLERANCE
+
+    if not least_degree and not least_count:
+        return cells
+    degrees = cells.degrees.copy()
+    for _, rows, mu in cells.blocks():
+        small = (mu.max(axis=0, initial=0) < least_degree - TOLERANCE) | (mu.sum(axis=0) < least_count - TOLERANCE)
+        degrees[np.ix_(rows, np.flatnonzero(small))] = 0.0
+    return replace(cells, degrees=degrees)
 
 
 def cell_sizes(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

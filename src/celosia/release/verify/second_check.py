@@ -125,7 +125,7 @@ def _stated_values(findings: Iterable[Finding], counted: Counted) -> list[Stated
 def _parameters(part: Part, evidence: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a part, with the distances that its evidence states where none was given."""
     given = {name: value for name, value in part.spec().items() if name != "use"}
-    decided = part.model_dump().get("distance", "") is None and "distance" in evidence
+    decided = part.model_dump().get("distance") == "auto" and "distance" in evidence
     return {**given, "distance": evidence["distance"]} if decided else given
 
 

@@ -33,8 +33,8 @@ def records_at_risk(coding: Coding) -> int:
 
 
 def anonymity(coding: Coding) -> int:
-    """Q with a possibility of one half, mean over all cells."""
-    return q_anonymity(possibility_curve(coding.mu.T))
+    """Q with a possibility of one half, mean over all cells; 1, as the source prints it, where none has it."""
+    return max(1, q_anonymity(possibility_curve(coding.mu.T)))
 
 
 def compatible_l_t(coding: Coding, codes: Codes, values: int) -> tuple[int, float]:
