@@ -90,11 +90,14 @@ def drawn(seed: int, persons: bool, coarse: bool) -> Case:
 
 TREES = {"c": {"use": "tree", "tree": {"*": ["a", "b"]}}, "p": {"use": "tree", "tree": {"*": ["u", "v"]}}}
 ROLES: dict[str, dict[str, Any]] = {
+    "bayesian-disclosure": {"quasi": ["c", "p"], "sensitive": ["t"]},
     "several-rows": {"quasi": ["c", "p"]},
     "blanked-cells": {"quasi": ["c", "p", "name"]},
     "minimality": {"quasi": ["c", "p"], "sensitive": ["t"], "hierarchies": TREES},
 }
 """Attack → the schema that it needs, besides the person column."""
+BELIEVED = [("a", "u", "low"), ("a", "u", "high"), ("b", "u", "low"), ("b", "u", "high"), ("a", "v", "high")]
+"""Quasi-identifiers and values of a prior, which says nothing of b and v."""
 
 
 def read(table: Plain, engine: str = "polars", name: str = ""):
@@ -128,6 +131,9 @@ def known(case: Case, parameters: dict[str, Any], *, plain: bool) -> dict[str, A
         people = list({row["name"]: {c: row[c] for c in ("name", "c", "p")} for row in case.original.rows[:9]}.values())
         people += [{"name": "nobody", "c": "a", "p": "u"}]
         given["external"] = people if plain else pl.DataFrame(people)
+    if given.get("prior") is True:
+        rows = [{"c": c, "p": p, "t": t, "probability": 0.2 + 0.1 * i} for i, (c, p, t) in enumerate(BELIEVED)]
+        given["prior"] = rows if plain else pl.DataFrame(rows)
     if given.get("earlier") is True:
         rows = earlier_rows(case.original)
         given["earlier"] = [replace(case.original, rows=rows) if plain else pl.DataFrame(list(rows), schema=TYPES)]

@@ -380,3 +380,67 @@ def singling_out(
     rate = fmean(bool(singled(original, predicate)) for predicate in asked)
     others = None if control is None else fmean(bool(singled(control, predicate)) for predicate in asked)
     return Found(_risk(rate, others), {"singled_out": hits})
+
+
+@reference
+def bayesian_disclosure(
+    original: Plain,
+    protected: Plain,
+    sets: dict[str, dict[str, str]] | None = None,
+    prior: list[Row] | None = None,
+    positive: float = 0.9,
+    negative: float = 0.05,
+) -> Found:
+    """Bayes' rule for every person and value, by the formulas with one loop for each of their sums."""
+    values = sorted({row["t"] for row in original.rows})
+    keys = [(row["c"], row["p"]) for row in original.rows]
+
+    def belief(key: Any) -> dict[str, float] | None:
+        if prior is None:
+            holders = {(original.who(i), row["t"]) for i, row in enumerate(original.rows) if keys[i] == key}
+            found = {s: float(sum(value == s for _, value in holders)) for s in values}
+        else:
+            found = {s: sum(r["probability"] for r in prior if (r["c"], r["p"], r["t"]) == (*key, s)) for s in values}
+        total = sum(found.values())
+        return {s: found[s] / total for s in values} if total else None
+
+    def degrees(i: int) -> dict[Any, float]:
+        if not sets:
+            return {(protected.rows[i]["c"], protected.rows[i]["p"]): 1.0}
+        return {(name, keys[i][1]): _listed(text, keys[i][0]) for name, text in sets["c"].items()}
+
+    mu = [degrees(i) for i in range(len(keys))]
+
+    def count(cell: Any, s: str) -> float:
+        best: dict[Any, float] = {}
+        for i, row in enumerate(protected.rows):
+            if row["t"] == s:
+                best[original.who(i)] = max(best.get(original.who(i), 0.0), mu[i].get(cell, 0.0))
+        return sum(best.values())
+
+    def share(cell: Any, s: str) -> float:
+        if prior is None:
+            return count(cell, s) / (sum(count(cell, other) for other in values) or 1.0)
+        weight = {v: sum(mu[i].get(cell, 0.0) * (belief(k) or {v: 0.0})[v] for i, k in enumerate(keys)) for v in values}
+        return weight[s] / (sum(weight.values()) or 1.0)
+
+    columns: dict[str, list[Any]] = {"prior": [], "posterior": [], "risk": []}
+    for i, row in enumerate(original.rows):
+        before, after = belief(keys[i]), None
+        if before is not None:
+            g = {}
+            for s in values:
+                f = sum(mu[i][cell] * share(cell, s) for cell in mu[i])
+                g[s] = sum(mu[i][cell] * count(cell, s) for cell in mu[i]) * before[s] / f if f > 0 else 0.0
+            after = {s: g[s] / sum(g.values()) for s in values} if sum(g.values()) > 0 else None
+        own = None if after is None else after[row["t"]]
+        columns["prior"].append(None if before is None else before[row["t"]])
+        columns["posterior"].append(own)
+        columns["risk"].append(float(own is not None and own >= positive > (before or {})[row["t"]]))
+    return Found(over_persons(original, columns["risk"]), columns)
+
+
+def _listed(text: str, value: str) -> float:
+    """Degree of a value in a set that lists its members: {a, b:0.3}."""
+    members = dict((*part.split(":"), "1")[:2] for part in text.strip("{}").replace(" ", "").split(","))
+    return float(members.get(value, 0))

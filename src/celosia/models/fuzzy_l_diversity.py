@@ -9,10 +9,11 @@ import numpy as np
 from pydantic import Field
 
 from celosia.histogram import group
-from celosia.models.bases.fuzzy_model import _FuzzyModel, merge_persons, record_frame
+from celosia.models.bases.fuzzy_model import _FuzzyModel, record_frame
 from celosia.models.l_diversity import LDiversity
 from celosia.parts import Column
 from celosia.table.columns import declared_persons
+from celosia.views.fuzzy_cells import merge_persons
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,10 +8,11 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from celosia.errors import ParameterError, SchemaError
-from celosia.models.bases.fuzzy_model import _FuzzyModel, merge_persons, record_frame
+from celosia.models.bases.fuzzy_model import _FuzzyModel, record_frame
 from celosia.models.t_closeness import TCloseness, distance_by_kind
 from celosia.parts import BoundsBestClass, Column, ComparesWithInput
 from celosia.table.columns import declared_persons
+from celosia.views.fuzzy_cells import merge_persons
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.models.bases.fuzzy_model import _FuzzyModel, merge_persons
+from celosia.models.bases.fuzzy_model import _FuzzyModel
 from celosia.models.k_anonymity import KAnonymity
 from celosia.table.columns import declared_persons
+from celosia.views.fuzzy_cells import merge_persons
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

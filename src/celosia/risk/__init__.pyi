@@ -1,4 +1,5 @@
 from celosia.risk.attacker_knows import AttackerKnows as AttackerKnows
+from celosia.risk.attacks.bayesian_disclosure import BayesianDisclosure as BayesianDisclosure
 from celosia.risk.attacks.classical_disclosure_risk import ClassicalDisclosureRisk as ClassicalDisclosureRisk
 from celosia.risk.attacks.disclosure_risk import DisclosureRisk as DisclosureRisk
 from celosia.risk.attacks.inference_attack import InferenceAttack as InferenceAttack

@@ -79,7 +79,7 @@ def recursive_diversity(counts: Floats, c: float, persons: Floats | None = None)
     total = counts.sum(axis=1) if persons is None else persons
     tail = total[:, None] - (r.cumsum(axis=1) - r)
     fits = (r[:, :1] < c * tail - TOLERANCE) & (r > 0)
-    return np.maximum(fits.sum(axis=1), 1).astype(np.float64)
+    return np.asarray(np.maximum(fits.sum(axis=1), 1), dtype=np.float64)
 
 
 def shares(counts: Floats, totals: Floats | None = None) -> Floats:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from celosia.classes import STAR
-from celosia.errors import DataError, ParameterError
+from celosia.errors import ParameterError
 from celosia.histogram import number
 from celosia.kernels.fuzzy.coding import Cells, FuzzyCoding
 from celosia.parts import Memory, Model, Verdict, meets, worst
 from celosia.table.columns import encoded_column, sensitive_codes
+from celosia.views.fuzzy_cells import quasi_values
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,17 +143,6 @@ def record_frame(table: Table, columns: Mapping[str, NDArray[np.float64]]) -> pl
     return pl.DataFrame(frame)
 
 
-def merge_persons(
-    mu: NDArray[np.float64], persons: NDArray[np.int64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the degrees of persons, the highest of their rows, and the first row of each person."""
-    if persons is None or len(persons) == 0:
-        return mu, np.arange(len(mu))
-    order = np.argsort(persons, kind="stable")
-    first = np.flatnonzero(np.diff(persons[order], prepend=-1))
-    return np.maximum.reduceat(mu[order], first, axis=0), order[first]
-
-
 def without_negligible(cells: Cells, *, least_degree: float, least_count: float) -> Cells:
     """Return the cells with degree 0 for all records in the negligible ones."""
     from celosia.kernels.fuzzy.sets import TOLERANCE
@@ -177,35 +167,7 @@ def cell_sizes(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return size, whole
 
 
-def quasi_values(table: Table) -> dict[str, NDArray[Any]]:
-    """Return the quasi-identifiers of the records that are not suppressed."""
-    kept = table.classes.members
-    return {name: values_of(table.column(name), kept) for name in table.schema.need_quasi()}
-
-
 def alike(table: Table) -> NDArray[np.int64]:
     """Return a number per kept record, equal for records with equal quasi-identifiers."""
     kept = table.classes.members
     return number([encoded_column(table, name).codes[kept] for name in table.schema.need_quasi()])
-
-
-def values_of(series: pl.Series, kept: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return a column of the kept records: floats for numbers and dates, objects for text.
-
-    A column of numbers in which records were suppressed has become text; its kept values are read as numbers again.
-    """
-    import polars as pl
-
-    series = series.filter(pl.Series(kept))
-    if series.dtype.is_temporal():
-        series = series.to_physical()
-    if not series.dtype.is_numeric() and not kept.all():
-        numbers = series.cast(pl.Float64, strict=False)
-        if numbers.null_count() == series.null_count():
-            series = numbers
-    if series.dtype.is_numeric():
-        values = series.cast(pl.Float64).to_numpy()
-        if np.isinf(values).any():
-            raise DataError(f"column {series.name!r} holds infinite values; replace or remove them first.")
-        return np.asarray(values)
-    return np.array(series.cast(pl.String).to_list(), dtype=object)

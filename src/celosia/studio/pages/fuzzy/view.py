@@ -14,11 +14,11 @@ from celosia.errors import CelosiaError, DataError, InputError
 from celosia.kernels.fuzzy.cardinality import count, sigma_count
 from celosia.kernels.fuzzy.coding import FuzzyCoding
 from celosia.kernels.fuzzy.sets import FuzzySet, Trapezoid
-from celosia.models.bases.fuzzy_model import values_of
 from celosia.models.q_anonymity import QAnonymity
 from celosia.show.plots import plain_step
 from celosia.studio.pages.fuzzy.chain import Chain, outline
 from celosia.table.columns import column_types
+from celosia.views.fuzzy_cells import values_of
 
 if TYPE_CHECKING:
     from celosia.release.policy.policy import Policy
