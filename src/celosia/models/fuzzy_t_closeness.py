@@ -145,7 +145,7 @@ class FuzzyTCloseness(ComparesWithInput, BoundsBestClass, _FuzzyModel):
         if not self.least_degree and not self.least_count:
             return mu
         total = mu.sum(axis=1, keepdims=True)
-        return np.divide(mu, total, out=np.full_like(mu, np.nan), where=total > 0)
+        return np.asarray(np.divide(mu, total, out=np.full_like(mu, np.nan), where=total > 0))
 
     def _block_distances(
         self,

@@ -195,7 +195,7 @@ class BayesianDisclosure(DisclosesValue, Attack):
             met = asked.join(keys.unique("__alike__"), on=names, nulls_equal=True).filter(pl.col("__value__") >= 0)
             np.add.at(belief, (met["__alike__"].to_numpy(), met["__value__"].to_numpy()), met["__chance__"].to_numpy())
         total = belief.sum(axis=1, keepdims=True)
-        return np.divide(belief, total, out=np.full_like(belief, np.nan), where=total > 0)
+        return np.asarray(np.divide(belief, total, out=np.full_like(belief, np.nan), where=total > 0))
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def _posterior(mu: Floats, prior: Floats, counts: Floats, expected: Floats) -> F
     weighted, share = (mu @ counts) * prior, mu @ expected
     g = np.divide(weighted, share, out=np.zeros_like(weighted), where=share > 0)
     total = g.sum(axis=1, keepdims=True)
-    return np.divide(g, total, out=np.full_like(g, np.nan), where=total > 0)
+    return np.asarray(np.divide(g, total, out=np.full_like(g, np.nan), where=total > 0))
 
 
 def _texts(table: Table, name: str) -> pl.Series:
