@@ -86,6 +86,62 @@ DERIVED = {
 }
 
 
+TOWN = RNG.integers(0, 60, N)
+SCHOOL = RNG.integers(0, 4, N)
+CODES = {key: i for i, key in enumerate(RNG.permutation(2 * 3 * 4 * 6).tolist())}
+FOUR = np.array(
+    [
+        CODES[((s == "F") * 3 + "abc".index(r)) * 24 + e * 6 + a // 10 - 2]
+        for a, s, r, e in zip(AGE, SEX, REGION, SCHOOL, strict=True)
+    ]
+)
+DISCLOSING = {
+    "town beside a province": ({"area": [f"p{town // 6}" for town in TOWN], "sex": SEX, "x": [f"t{town}" for town in TOWN]}, "drop(columns=area)"),
+    "town that is often unknown": ({"area": [f"p{town // 6}" for town in TOWN], "sex": SEX, "x": [f"t{town}" if i % 3 else "n/a" for i, town in enumerate(TOWN)]}, "drop(columns=area)"),
+    "town with errors": ({"area": [f"p{town // 6}" for town in TOWN], "sex": SEX, "x": [f"t{town if i % 12 else RNG.integers(60)}" for i, town in enumerate(TOWN)]}, "drop(columns=area)"),
+    "birth date beside an age": ({"age": [2026 - day.year for day in BORN], "sex": SEX, "x": BORN}, COARSE),
+    "copy with a quarter of errors": ({"age": AGE, "sex": SEX, "x": np.where(RNG.random(N) < 0.25, RNG.integers(20, 80, N), AGE)}, COARSE),
+    "copy with two fifths of errors": ({"age": AGE, "sex": SEX, "x": np.where(RNG.random(N) < 0.4, RNG.integers(20, 80, N), AGE)}, COARSE),
+    "code of four": ({"age": AGE // 10 * 10, "sex": SEX, "region": REGION, "school": SCHOOL, "x": [f"c{code}" for code in FOUR]}, "recode(column=age, breaks=[40, 60])"),
+    "unknown title": ({"age": AGE, "sex": SEX, "x": np.where(SEX == "F", "Ms", "Mr")}, "drop(columns=sex)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize("case", DISCLOSING)
+def test_a_column_that_is_finer_than_a_quasi_identifier_stops_the_release(case, engine):
+    columns, step = DISCLOSING[case]
+    with pytest.raises(GuardError, match=r"column 'x': .* (disclose|follow from)"):
+        guard_findings(columns, [name for name in columns if name != "x"], step, engine=engine)
+
+
+def test_two_columns_that_disclose_a_quasi_identifier_together_stop_the_release():
+    shift = RNG.integers(0, 6, N)
+    columns = {"area": [f"p{town // 10}" for town in TOWN], "sex": SEX, "x": shift, "y": (TOWN // 10 + shift) % 6}
+    with pytest.raises(
+        GuardError, match=r"column '[xy]': .* together with '[xy]', disclose the quasi-identifier 'area'"
+    ):
+        guard_findings(columns, ["area", "sex"], "drop(columns=area)")
+
+
+def test_a_score_of_four_of_seven_quasi_identifiers_stops_the_release():
+    four = {"age": AGE, "sex": SEX, "region": REGION, "school": SCHOOL}
+    others = {f"q{i}": RNG.integers(0, 2, N) for i in range(3)}
+    score = (AGE >= 50) * 1 + (SEX == "F") * 2 + (REGION == "a") * 1 + SCHOOL
+    step = "drop(columns=[age, sex, region, school])"
+    with pytest.raises(GuardError, match=r"column 'x': .* follow from"):
+        guard_findings({**four, **others, "x": score}, [*four, *others], step)
+
+
+@pytest.mark.parametrize("case", ["weights of two", "score of four"])
+def test_numbers_with_small_noise_stop_the_release(case):
+    four = {"age": AGE // 10 * 10, "sex": SEX, "region": REGION, "school": SCHOOL}
+    values = weights() if case == "weights of two" else FOUR * 1.5
+    columns = ({"age": AGE, "sex": SEX} if case == "weights of two" else four) | {"x": values + RNG.normal(0, 0.05, N)}
+    with pytest.raises(GuardError, match=r"column 'x': .* (disclose|follow from)"):
+        guard_findings(columns, [name for name in columns if name != "x"], COARSE, weight="x")
+
+
 @pytest.mark.parametrize("case", DERIVED)
 def test_a_column_that_follows_from_quasi_identifiers_stops_the_release(case):
     columns, step, roles = DERIVED[case]
