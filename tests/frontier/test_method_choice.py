@@ -134,3 +134,17 @@ def test_a_column_to_keep_must_exist(tmp_path):
     given = policy(tmp_path, people(), keep=["aeg"])
     with pytest.raises(celosia.errors.UnknownName, match=r"no column named 'aeg'. Did you mean 'age'\?"):
         celosia.run(given)
+
+
+def test_a_column_that_discloses_a_quasi_identifier_is_left_out(tmp_path):
+    rng = np.random.default_rng(3)
+    town = rng.integers(0, 40, 1000)
+    age = rng.integers(18, 90, 1000)
+    factor = 1 + town * 0.0371  # a weight of its own in each town
+    frame = pl.DataFrame({"age": age, "town": [f"T{i:02d}" for i in town], "sampling_weight": factor.round(4)})
+    frame.write_csv(tmp_path / "people.csv")
+    assert command(["init", str(tmp_path / "people.csv"), "--out", str(tmp_path / "policy.toml")]) == 0
+    text = (tmp_path / "policy.toml").read_text()
+    assert "weight =" not in text
+    assert "sampling_weight: left out, because it holds values that" in text
+    assert command(["run", str(tmp_path / "policy.toml")]) == 0

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from celosia.data.schema import Kind
+from celosia.data.schema import Kind, Role
 from celosia.errors import CelosiaError
 from celosia.models import KAnonymity
 from celosia.parts import build, describe, find
 from celosia.proposals import ColumnSuggestion, ProposedMethod, needs_method, policy_text
+from celosia.release.output.columns import overwritten_columns
+from celosia.release.output.derived import DerivedColumns
 from celosia.release.policy.feasibility import refuse_beyond
 from celosia.release.policy.policy import Policy
 from celosia.release.protect import protect_table
@@ -66,6 +68,7 @@ class MethodTrial:
     empty: tuple[str, ...] = ()
     """Columns in which no record shows a value."""
     reason: str = ""
+    protected: Table | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -97,6 +100,8 @@ class MethodChoice:
     """The requirements in words."""
     refused: str = ""
     """The reason why no method could be tried."""
+    derived: Mapping[str, str] = field(default_factory=dict)
+    """Columns that show quasi-identifiers more finely than they are released, and what they hold."""
 
     @property
     def method(self) -> ProposedMethod | None:
@@ -145,6 +150,7 @@ class MethodChoice:
             reasons = "; ".join(f"{t.name}: {t.reason}" for t in self.trials)
             return (f"no method meets {self.requirements}: {reasons}",)
         lines = [f"{name}: hidden in {where}" for name in trial.empty]
+        lines += [f"{name}: left out, because it holds {what}" for name, what in self.derived.items()]
         if trial.empty or trial.kept < POOR:
             costly = sorted(trial.losses, key=lambda name: -trial.losses[name])[:3]
             lines.append(
@@ -173,6 +179,12 @@ def suggested_policy(
         choice = choose_method(Policy.parse(text, directory))
     except CelosiaError as error:  # what run will say, and init must not fail for
         return text, MethodChoice((), None, 0, 0, "", str(error))
+    suggestions = [
+        replace(s, left_out=True, role=Role.INSENSITIVE, reason=f"it holds {choice.derived[s.name]}")
+        if s.name in choice.derived
+        else s
+        for s in suggestions
+    ]
     return (policy_text(suggestions, path, **facts, method=choice.method) if choice.method else text), choice
 
 
@@ -192,7 +204,8 @@ def choose_method(policy: Policy) -> MethodChoice:
         trial for trial, loss in zip(trials, losses, strict=True) if loss <= min(losses) + MARGIN and trial.losses
     ]
     requirements = " and ".join(describe(model) for model in policy.require)
-    return MethodChoice(trials, within[0] if within else None, len(table), total, requirements)
+    derived = _derived_columns(table, within[0], policy.require) if within else {}
+    return MethodChoice(trials, within[0] if within else None, len(table), total, requirements, derived=derived)
 
 
 def _sample(policy: Policy) -> tuple[Table, int]:
@@ -250,7 +263,18 @@ def _try(table: Table, entries: Entries, require: Sequence[Model], reason: str) 
     except CelosiaError as error:
         return MethodTrial(entries, {}, reason=str(error))
     empty = tuple(name for name in losses if not _shows_values(protected, name))
-    return MethodTrial(entries, losses, empty)
+    return MethodTrial(entries, losses, empty, protected=protected)
+
+
+def _derived_columns(table: Table, trial: MethodTrial, require: Sequence[Model]) -> dict[str, str]:
+    """Return the columns for which the guard would stop the release, with what they hold of quasi-identifiers."""
+    if (protected := trial.protected) is None:
+        return {}
+    method = build("method", _complete(trial.entries, require))
+    released = protected.drop([name for name in protected.names if not table.schema[name].declared])
+    derived = DerivedColumns(table, released, overwritten_columns(table, [method]), frozenset())
+    sightings = [sighting for name in released.names for sighting in derived.sightings(name, len(released))]
+    return {sighting.column: sighting.what for sighting in sightings if sighting.certain}
 
 
 def _complete(entries: Entries, require: Sequence[Model]) -> Entries:
