@@ -41,6 +41,8 @@ KEPT_WEIGHT = 3.0
 """Weight of a column that analysts must keep, in the search and in the loss."""
 FEW_COLUMNS = 8
 """Most quasi-identifiers under which cells are blanked one by one."""
+FEW_NAMES = 5
+"""Most columns that the outcome of a trial names."""
 MANY_LABELS = 200
 """A nominal column with more values and no hierarchy has no readable label for a box of mondrian."""
 SECONDS = 10.0
@@ -149,7 +151,7 @@ class MethodChoice:
         if trial is None:
             reasons = "; ".join(f"{t.name}: {t.reason}" for t in self.trials)
             return (f"no method meets {self.requirements}: {reasons}",)
-        lines = [f"{name}: hidden in {where}" for name in trial.empty]
+        lines = [f"{', '.join(trial.empty)}: hidden in {where}"] if trial.empty else []
         lines += [f"{name}: left out, because it holds {what}" for name, what in self.derived.items()]
         if trial.empty or trial.kept < POOR:
             costly = sorted(trial.losses, key=lambda name: -trial.losses[name])[:3]
@@ -241,9 +243,8 @@ def _candidates(table: Table, require: Sequence[Model], weights: Mapping[str, fl
         yield blanks, "it meets k-anonymity only"
     else:
         yield blanks, ""
-    wide = [
-        name for name in schema.quasi if schema[name].kind == Kind.NOMINAL and len(table.codes(name)[1]) > MANY_LABELS
-    ]
+    bare = [name for name in schema.quasi if schema[name].kind == Kind.NOMINAL and schema[name].hierarchy is None]
+    wide = [name for name in bare if len(table.codes(name)[1]) > MANY_LABELS]
     yield {"use": "mondrian", **more}, f"too many values for readable groups: {', '.join(wide)}" if wide else ""
 
 
@@ -295,4 +296,9 @@ def _outcome(trial: MethodTrial) -> str:
     """Return what a trial gave, for the comment."""
     if not trial.losses:
         return trial.reason
-    return f"{trial.kept:.0%}" + (f", nothing left in {', '.join(trial.empty)}" if trial.empty else "")
+    return f"{trial.kept:.0%}" + (f", nothing left in {_named(trial.empty)}" if trial.empty else "")
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return a few names, or how many there are."""
+    return ", ".join(names) if len(names) <= FEW_NAMES else f"{len(names)} columns"
