@@ -44,7 +44,7 @@ def run(
             exploration=_stored_exploration(given),
         )
     print_release(release, json=json, details=details)
-    end_with(0 if release.holds else 3)
+    end_with(0 if release.holds and not release.is_empty else 3)
 
 
 def _stored_exploration(policy: Policy) -> Frontier | None:

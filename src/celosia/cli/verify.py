@@ -45,6 +45,8 @@ def verify(
 
         verification_page(verification, certificate, html)
     print_json(verification.spec()) if json else console().print(verification)
-    if verification.verdict == "verified in part":
-        print_text("celosia: warning: not everything that the certificate claims could be verified.", error=True)
+    if verification.holds and not verification.confirmed:
+        print_text("celosia: warning: not every requirement that the certificate states could be checked.", error=True)
+    elif verification.verdict == "verified in part" and original is None and not json:
+        print_text("To check the rest: celosia verify … --original FILE, with the private record.")
     end_with(0 if verification.confirmed else 3)

@@ -169,7 +169,8 @@ def finish(original: Table, protected: Table, policy: Policy, seed: int) -> Rele
         certificate.history = history.public_check(earlier, policy, disclosure, formal=formal)
         record.committed = history.commitments(policy)
         record.history = [finding.claim() for finding in earlier]
-    return Release(released, original, after, before, comparison, certificate, record, further=further)
+    keep = policy.purpose.keep
+    return Release(released, original, after, before, comparison, certificate, record, further=further, keep=keep)
 
 
 def _is_formal(policy: Policy) -> bool:

@@ -197,7 +197,7 @@ def release_blocks(release: Release, changes: Sequence[Block] = ()) -> list[Bloc
     ]
     written = [(name, str(path)) for name, path in release.paths.items()]
     return [
-        Block(_verdict(release)),
+        *map(Block, _verdict_sentences(release)),
         *changes,
         *risk_blocks(release),
         *search_blocks(release.table.history),
@@ -216,15 +216,13 @@ def short_release_blocks(release: Release) -> list[Block]:
     size = f"{stated.rows:,} records"
     if stated.suppressed:
         size += f", {stated.suppressed:,} of them suppressed ({share(stated.suppressed / stated.rows)})"
-    left_out = release.private.left_out
-    out = f" Left out: {', '.join(left_out)}." if left_out else ""
     guard = [Block(_guard_message(entry)) for entry in release.public.guard]
     shown = release.paths.get("report") or release.paths.get("data")
     return [
-        Block(_verdict(release)),
+        *map(Block, _verdict_sentences(release)),
         *risk_blocks(release, losses=True),
         *_attack_blocks(release.comparison, details=False),
-        Block(f"{size}.{out}"),
+        Block(f"{size}. {_remaining_sentence(release)}"),
         *search_blocks(release.table.history),
         *guard,
         *([Block(f"open {shown}")] if shown else []),
@@ -245,16 +243,61 @@ def _guard_message(entry: GuardEntry) -> str:
     return f"{finding} Transform the column, or acknowledge it: {acknowledge}."
 
 
+def _verdict_sentences(release: Release) -> list[str]:
+    """Return the verdict, sensitive columns without a requirement, and what became of the columns to keep."""
+    sentences = [_verdict(release)]
+    if release.assessment.models and release.unprotected:
+        named, add = ", ".join(release.unprotected), requirement_to_add(release.unprotected[0])
+        sentences.append(f"No requirement limits what a class discloses about: {named}. Add: {add}")
+    kept = keep_outcomes(release)
+    wanted = (("as they were", kept["same"]), ("coarser or changed", kept["changed"]), ("LOST", kept["lost"]))
+    outcomes = [f"{outcome}: {', '.join(names)}" for outcome, names in wanted if names]
+    return [*sentences, *([f"Columns to keep, {'; '.join(outcomes)}."] if outcomes else [])]
+
+
+def requirement_to_add(column: str) -> str:
+    """Return the requirement of a policy that protects a sensitive column from being inferred.
+
+    >>> requirement_to_add("illness")
+    '[[require]] use = "l-diversity", l = 2, column = "illness"'
+    """
+    return f'[[require]] use = "l-diversity", l = 2, column = "{column}"'
+
+
+def keep_outcomes(release: Release) -> dict[str, list[str]]:
+    """Return the columns that analysts must keep, by what became of them: same, changed, lost.
+
+    A column is lost if it is left out or no record shows a value of it.
+    """
+    outcomes: dict[str, list[str]] = {"same": [], "changed": [], "lost": []}
+    by_name = {change.name: change for change in release.changes}
+    for name in release.keep:
+        change = by_name[name]
+        lost = change.after.form in ("gone", "nothing")
+        outcomes["lost" if lost else "same" if change.after == change.before else "changed"].append(name)
+    return outcomes
+
+
+def _remaining_sentence(release: Release) -> str:
+    """Return how many columns are left out or empty, and which share of all cells changed or is as it was."""
+    left = release.remaining
+    out = f" ({', '.join(left.dropped)})" if left.dropped else ""
+    parts = [f"Of {left.columns} columns {len(left.dropped)} left out{out}, {len(left.empty)} with nothing left"]
+    if left.changed is not None and left.unchanged is not None:
+        parts.append(f"of all cells {share(left.changed)} changed, {share(left.unchanged)} as they were")
+    return f"{'; '.join(parts)}."
+
+
 def _verdict(release: Release) -> str:
     if not release.assessment.models:
         return "No requirement was set."
     if not release.holds:
         return "A requirement does NOT hold: do not publish."
-    empty = [change.name for change in release.changes if change.after.form == "nothing"]
-    if release.table.classes.all_suppressed:
+    empty = release.remaining.empty
+    if release.is_empty:
         return (
             "The requirements hold only because nothing is left: every quasi-identifier of every record is suppressed "
-            f"({', '.join(empty)}). Ask for less."
+            f"({', '.join(empty)}). Ask for less: a smaller k, fewer quasi-identifiers, or finer hierarchies."
         )
     left = f" Nothing is left of: {', '.join(empty)} (every cell is suppressed)." if empty else ""
     return f"Every requirement holds.{left}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 from celosia.data.io.atomic import replace_file
@@ -12,6 +13,7 @@ from celosia.release.evidence.plain_data import plain
 from celosia.release.output.sighting import Sighting
 from celosia.release.run import run
 from celosia.release.verify.verify import verify
+from celosia.show.blocks import keep_outcomes
 from celosia.studio.jobs import Job, Jobs
 from celosia.studio.project import POLICY, Project
 
@@ -32,7 +34,11 @@ def run_policy(project: Project, progress: Progress, version: str) -> Result:
     except GuardError as refusal:
         return {"stopped": str(refusal), "guard": [_sighting_spec(each) for each in refusal.sightings]}
     return {
-        "holds": release.holds,
+        "holds": release.holds and not release.is_empty,
+        "empty": release.is_empty,
+        "remaining": asdict(release.remaining),
+        "unprotected": list(release.unprotected) if release.assessment.models else [],
+        "keep": keep_outcomes(release),
         "rows": release.public.release.rows,
         "suppressed": release.public.release.suppressed,
         "seconds": time.monotonic() - begun,

@@ -6,6 +6,7 @@ or, where the levels were built from the data, a released label alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -82,6 +83,43 @@ class ColumnChange:
         return "" if self.example is None else f"{(raw and self.example[0]) or '…'} → {self.example[1]}"
 
 
+@dataclass(frozen=True)
+class Remaining:
+    """What a release keeps of its original, over all columns and cells of the original."""
+
+    columns: int
+    dropped: tuple[str, ...]
+    """Columns that are not released."""
+    empty: tuple[str, ...]
+    """Released columns in which no record shows a value."""
+    changed: float | None
+    """Share of the cells of the original that changed, in the other columns; None where records cannot be paired."""
+    unchanged: float | None
+    """Share of the cells of the original that are released as they were."""
+
+
+def remaining(changes: Sequence[ColumnChange]) -> Remaining:
+    """Summarise the changes of all columns of an original.
+
+    >>> same, gone = Detail("values"), Detail("gone")
+    >>> remaining([ColumnChange("a", same, same, None, 0.5), ColumnChange("b", same, gone, None, None)]).unchanged
+    0.25
+    """
+    dropped = tuple(change.name for change in changes if change.after.form == "gone")
+    empty = tuple(change.name for change in changes if change.after.form == "nothing")
+    shares = [change.altered for change in changes if change.after.form not in ("gone", "nothing")]
+    known = [share for share in shares if share is not None]
+    paired = len(known) == len(shares)
+    total = max(1, len(changes))
+    return Remaining(
+        columns=len(changes),
+        dropped=dropped,
+        empty=empty,
+        changed=sum(known) / total if paired else None,
+        unchanged=sum(1 - share for share in known) / total if paired else None,
+    )
+
+
 def column_changes(original: Table, protected: Table) -> tuple[ColumnChange, ...]:
     """Describe the change of each column of the original, in its order."""
     key = ("column changes", original.rows)
@@ -98,14 +136,14 @@ def _change(original: Table, protected: Table, name: str) -> ColumnChange:
         return ColumnChange(name, before, before, None, altered)
     cells, counts = _cells(protected, name)
     filled = [cell for cell in cells if cell is not None]
-    if filled and all(cell == STAR for cell in filled):
+    if all(cell == STAR for cell in filled):
         return ColumnChange(name, before, Detail("nothing"), None, altered)
     values = count_values(original, name)[name]
     levels = Levels.flat(values) if hierarchy is None else hierarchy.levels(values, column=name)
     places = {levels.level_of(cell) for cell in filled}
-    if not filled or places == {0}:
+    if places == {0}:
         # the cells are still values of the column: moved between records, or those of suppressed records alone
-        same = not filled or _kept_alike(original, protected, name)
+        same = _kept_alike(original, protected, name)
         return ColumnChange(name, before, before if same else changed_by_steps(protected, name), None, altered)
     if hierarchy is None or -1 in places:
         return ColumnChange(name, before, changed_by_steps(protected, name), None, altered)
@@ -194,4 +232,13 @@ def _cell_texts(series: pl.Series) -> pl.Series:
     return series.to_frame("value").select(text_expression("value", series.dtype).alias("value")).to_series()
 
 
-__all__ = ["ENGLISH", "ColumnChange", "Detail", "changed_by_steps", "column_changes", "detail_at"]
+__all__ = [
+    "ENGLISH",
+    "ColumnChange",
+    "Detail",
+    "Remaining",
+    "changed_by_steps",
+    "column_changes",
+    "detail_at",
+    "remaining",
+]

@@ -20,7 +20,7 @@ from celosia.table import Table
 
 if TYPE_CHECKING:
     from celosia.release.evidence.findings import Assessment, Comparison
-    from celosia.table.changes import ColumnChange
+    from celosia.table.changes import ColumnChange, Remaining
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,6 +40,8 @@ class Release(Shown):
     """Paths of the files: data, certificate, record, report, internal."""
     further: Mapping[str, Assessment] = field(default_factory=dict, repr=False)
     """Requirements and risks of each further table with the columns of the main one, by the name of the table."""
+    keep: tuple[str, ...] = ()
+    """Columns that analysts must keep."""
 
     @property
     def certificate(self) -> Mapping[str, Any]:
@@ -65,6 +67,25 @@ class Release(Shown):
         from celosia.table.changes import column_changes
 
         return column_changes(self.original, self.table)
+
+    @property
+    def remaining(self) -> Remaining:
+        """What is left of the original."""
+        from celosia.table.changes import remaining
+
+        return remaining(self.changes)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no record shows a value of any quasi-identifier."""
+        return bool(self.table.schema.quasi) and set(self.table.schema.quasi) <= set(self.remaining.empty)
+
+    @property
+    def unprotected(self) -> tuple[str, ...]:
+        """Released sensitive columns that no requirement protects from being inferred."""
+        counted = {column for finding in self.assessment.models for column in finding.part.counted_columns()}
+        open_columns = [name for name in self.table.schema.sensitive if counted.isdisjoint({name, None})]
+        return tuple(name for name in open_columns if name in self.table.names)
 
     @property
     def holds(self) -> bool:

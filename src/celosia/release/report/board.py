@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celosia.release.report.facts import SMALLEST, Classes, changes_of, role_of, share
+from celosia.show.blocks import keep_outcomes, requirement_to_add
 from celosia.show.charts import stacked_bars
 from celosia.show.formats import LOCALES, number
+from celosia.table.changes import remaining
 
 if TYPE_CHECKING:
     from celosia.release.evidence.public import Disclosure
@@ -21,11 +23,12 @@ BANDS = ((1, 1), (2, 4), (5, 10), (11, 19), (20, None))
 
 @dataclass(frozen=True)
 class Board:
-    """Texts of the first page: a headline and sentences for each of its three questions."""
+    """Texts of the first page: numbers and sentences for each of its three questions."""
 
     chance: str
     chance_text: tuple[str, ...]
-    lost: str
+    lost: tuple[tuple[str, str], ...]
+    """Numbers over the original, each with its label, in the order of their weight for a reader."""
     lost_text: tuple[str, ...]
     watch: tuple[str, ...]
     picture: str
@@ -65,6 +68,22 @@ def day(text: str, language: str) -> str:
     return str(format_date(dt.date.fromisoformat(text), "long", locale=LOCALES[language]))
 
 
+def verdict_notes(release: Release, w: Mapping[str, Any], *, internal: bool) -> tuple[str, ...]:
+    """Return what stands beside the verdict: sensitive columns without a requirement, columns that must be kept."""
+    notes = []
+    if release.assessment.models and release.unprotected:
+        add = requirement_to_add(release.unprotected[0])
+        notes.append(w["watch_sensitive"].format(columns=", ".join(release.unprotected), add=add))
+    for outcome, names in keep_outcomes(release).items():
+        # a column header may be a person's name
+        shown = [name for name in names if internal or name in release.table.names]
+        hidden = len(names) - len(shown)
+        named = ", ".join([*shown, *([w["keep_unnamed"].format(n=hidden)] if hidden else [])])
+        if named:
+            notes.append(w[f"keep_{outcome}"].format(columns=named))
+    return tuple(notes)
+
+
 def _chance(
     release: Release, before: Classes | None, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str
 ) -> tuple[str, tuple[str, ...]]:
@@ -89,31 +108,38 @@ def _chance(
 
 def _losses(
     release: Release, w: Mapping[str, Any], public: Disclosure | None, *, language: str
-) -> tuple[str, tuple[str, ...]]:
+) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     formal = public is not None and bool(release.public.formal)
     changes = changes_of(release, formal=formal)
-    gone = [change.name for change in changes if change.after.form == "gone"]
+    left = remaining(changes)
     same = [change.name for change in changes if change.after == change.before]
-    empty = [change.name for change in changes if change.after.form == "nothing"]
-    coarser = [change.name for change in changes if change.name not in {*gone, *same, *empty}]
-    shares = [change.altered for change in changes if change.altered is not None]
-    mean = sum(shares) / len(shares) if shares and not formal else None
-    mean = mean if public is None else public.share(mean)
-    headline = "" if mean is None else number(mean, percent=True, language=language)
+    coarser = [change.name for change in changes if change.name not in {*left.dropped, *left.empty, *same}]
+    numbers = [
+        (
+            number(len(left.dropped), language=language),
+            w["lost_dropped"].format(n=number(left.columns, language=language)),
+        ),
+        (number(len(left.empty), language=language), w["lost_empty"]),
+    ]
+    for key, part in (("lost_changed", left.changed), ("lost_unchanged", left.unchanged)):
+        shown = None if formal else part if public is None else public.share(part)
+        if shown is not None:
+            numbers.append((number(shown, percent=True, language=language), w[key]))
     rows, suppressed = release.public.release.rows, release.public.release.suppressed
     sentences = [
         w[key].format(columns=", ".join(names))
-        for key, names in (("lost_columns", coarser), ("lost_same", same), ("lost_out", gone if public is None else []))
+        for key, names in (
+            ("lost_nothing", left.empty),
+            ("lost_columns", coarser),
+            ("lost_same", same),
+            ("lost_out", left.dropped if public is None else ()),  # a column header may be a person's name
+        )
         if names
     ]
-    if empty:
-        sentences.insert(0, f"{', '.join(empty)}: {w['detail']['nothing']}.")
-    if gone and public is not None:  # a column header may be a person's name
-        sentences.append(f"{w['left_out']}: {number(len(gone), language=language)}.")
     if suppressed:
         part = number(suppressed / max(1, rows), percent=True, language=language)
         sentences.append(w["lost_suppressed"].format(n=number(suppressed, language=language), share=part))
-    return headline, tuple(sentences)
+    return tuple(numbers), tuple(sentences)
 
 
 def _watch(release: Release, after: Classes, w: Mapping[str, Any], *, internal: bool, language: str) -> tuple[str, ...]:
@@ -125,14 +151,10 @@ def _watch(release: Release, after: Classes, w: Mapping[str, Any], *, internal: 
     if not models:
         sentences.append(w["watch_none"])
     unacknowledged = [entry.column for entry in release.public.guard if not entry.acknowledged]
-    guarded = {column for finding in models for column in finding.part.counted_columns()}  # None stands for all
-    open_columns = [name for name in schema.sensitive if guarded.isdisjoint({name, None})]
     small = share(after.above[11], after.records, internal=internal)
     uncounted = [name for name in release.table.names if role_of(schema, name) == "insensitive"]
     if unacknowledged:
         sentences.append(w["watch_guard"].format(columns=", ".join(dict.fromkeys(unacknowledged))))
-    if open_columns and models:
-        sentences.append(w["watch_sensitive"].format(columns=", ".join(open_columns)))
     if small:
         sentences.append(w["watch_small"].format(share=number(small, percent=True, language=language)))
     if uncounted:

@@ -11,7 +11,7 @@ from celosia.release.evidence.certificate import ReleasedFile
 from celosia.release.evidence.public import Disclosure, public_requirement
 from celosia.release.output.columns import formal_columns
 from celosia.release.policy.sections import MEASURED_RISKS
-from celosia.release.report.board import board, day
+from celosia.release.report.board import board, day, verdict_notes
 from celosia.release.report.columns import dependence_maps, pictures
 from celosia.release.report.environment import templates
 from celosia.release.report.facts import (
@@ -84,6 +84,7 @@ class _Page:
             "formal": self.formal,
             "verdict": verdict,
             "verdict_class": style,
+            "verdict_notes": verdict_notes(release, w, internal=self.internal),
             "board": first,
             "board_picture": Markup(first.picture),  # noqa: S704
             "facts": self.file_facts(about, name),
@@ -330,8 +331,8 @@ def _file_name(release: Release) -> str:
 def _verdict(release: Release, w: Mapping[str, Any]) -> tuple[str, str]:
     if not release.assessment.models:
         return w["verdict_none"], "neutral"
-    if release.holds and release.table.classes.all_suppressed:
-        return w["verdict_empty"], "neutral"
+    if release.holds and release.is_empty:
+        return w["verdict_empty"], "unmet"
     return (w["verdict_met"], "met") if release.holds else (w["verdict_unmet"], "unmet")
 
 

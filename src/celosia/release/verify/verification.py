@@ -49,7 +49,7 @@ class Verification(Shown, Sequence[Check]):
     """The checks of a certificate, in order, with a verdict.
 
     >>> Verification((Check("rows", 4, 4, True), Check("losses", 2, None, None, "needs the original")))
-    verified in part: 1 of 2 checks hold. Not verified: losses (needs the original).
+    verified in part: every claim that could be checked holds (1 of 2). Not checked: losses (needs the original).
       rows: holds
       losses: stated, not verified: needs the original
     """
@@ -86,10 +86,10 @@ class Verification(Shown, Sequence[Check]):
         if passed == len(self.checks):
             return f"verified: all {passed} checks hold."
         unconfirmed = self._unconfirmed
-        start = f"verified in part: {passed} of {len(self.checks)} checks hold."
+        start = f"verified in part: every claim that could be checked holds ({passed} of {len(self.checks)})."
         if unconfirmed:
             start += f" Requirements that could not be confirmed: {', '.join(unconfirmed)}."
-        return f"{start} Not verified: {self._list_open()}."
+        return f"{start} Not checked: {self._list_open()}."
 
     def _list_open(self) -> str:
         """Return the claims that could not be computed, grouped by reason."""
@@ -101,7 +101,9 @@ class Verification(Shown, Sequence[Check]):
 
     def blocks(self) -> list[Block]:
         """Return the blocks that a terminal or a notebook shows."""
-        rows = [(c.claim, _as_text(c.stated), _as_text(c.found), c.verdict) for c in self.checks]
+        # claims that nothing was computed for are in the sentence, by reason
+        shown = [c for c in self.checks if c.passed is not None or c.found is not None]
+        rows = [(c.claim, _as_text(c.stated), _as_text(c.found), c.verdict) for c in shown]
         table = Block("What the certificate claims", ("claim", "stated", "found", "verdict"), rows)
         return [table, Block(self.sentence)]
 
