@@ -121,8 +121,8 @@ def _losses(
         ),
         (number(len(left.empty), language=language), w["lost_empty"]),
     ]
-    for key, part in (("lost_changed", left.changed), ("lost_unchanged", left.unchanged)):
-        shown = None if formal else part if public is None else public.share(part)
+    for key, cells in (("lost_changed", left.changed), ("lost_unchanged", left.unchanged)):
+        shown = None if formal else cells if public is None else public.share(cells)
         if shown is not None:
             numbers.append((number(shown, percent=True, language=language), w[key]))
     rows, suppressed = release.public.release.rows, release.public.release.suppressed
