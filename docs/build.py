@@ -242,10 +242,21 @@ def _counting(part: type) -> str:
     return f"counts rows: {persons.reason}" if isinstance(persons, CountsRows) else COUNTING[persons]
 
 
+def support(part: type, engine: type) -> str:
+    """The table sizes for which a part runs on an engine."""
+    from celosia.parts import Part
+    from celosia.release.policy.feasibility import is_always_in_memory
+
+    bound = f"up to {engine._column_limit / 1e6:g} million rows"
+    if not is_always_in_memory(part):
+        sure = part.needs_memory is Part.needs_memory
+        return "any size" if sure else f"any size, or {bound}, by its parameters and the schema"
+    return f"{bound}; any size in blocks" if part.memory == "blocks" else bound
+
+
 def engines() -> str:
     """What every part can do on every engine, as parts and engines declare it."""
     from celosia.data.engines import ENGINES, engine_named
-    from celosia.release.policy.feasibility import support
 
     text = (
         "What runs where. Parts declare whether they need whole columns in memory, engines how much they bring there; "

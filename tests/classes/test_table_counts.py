@@ -12,7 +12,7 @@ import celosia
 from celosia.classes import TableCounts
 from celosia.data.engines import engine_named
 from celosia.data.engines.duckdb import DuckDB
-from celosia.data.engines.engine import RECORD, SUPPRESSED
+from celosia.data.engines.lazy_frames import RECORD, SUPPRESSED, select_columns
 from celosia.data.schema import Schema
 from celosia.table.derive import with_record_ids
 from celosia.table.edit import map_values
@@ -44,8 +44,8 @@ def protected(table, seed):
 
 def persons(table, names, *, everyone):
     """The same by all rows."""
-    marks = [SUPPRESSED] if SUPPRESSED in table.engine.types(table.rows.frame) else []
-    rows = table.engine.collect(table.engine.select(table.rows.frame, [*names, *marks, "i", RECORD]))
+    marks = [SUPPRESSED] if SUPPRESSED in table.rows.types else []
+    rows = table.engine.collect(select_columns(table.rows.frame, [*names, *marks, "i", RECORD]))
     rows = rows.filter(~pl.col(SUPPRESSED)) if marks and not everyone else rows
     grouped = rows.group_by(*names).agg(pl.col("i").n_unique().alias("persons"))
     return sorted(grouped.rows(), key=str)
@@ -55,7 +55,7 @@ def persons(table, names, *, everyone):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.sampled(10)
 def test_persons_of_any_columns_follow(seed, engine, tmp_path, monkeypatch):
-    monkeypatch.setattr(type(engine_named(engine)), "is_resident", lambda *_: False)
+    monkeypatch.setattr(type(engine_named(engine)), "resident", lambda *_: None)
     original = read(seed, tmp_path, engine)
     quasi = list(original.schema.quasi)
     original.counts.histogram([*quasi, "s"])
@@ -70,14 +70,14 @@ def test_persons_of_any_columns_follow(seed, engine, tmp_path, monkeypatch):
                 assert sorted(counted.rows(), key=str) == persons(table, names, everyone=suppressed), names
             total = table.classes.total
             sizes = table.classes.over(["r"])[1]
-        every = table.engine.collect(table.engine.select(table.rows.frame, ["i"]))["i"].n_unique()
+        every = table.engine.collect(select_columns(table.rows.frame, ["i"]))["i"].n_unique()
         assert total == every
         assert sorted(sizes) == sorted(count for _, count in persons(table, ["r"], everyone=False))
 
 
 def test_persons_follow_through_a_further_column_that_a_step_changed(tmp_path, monkeypatch):
     """A person with flu and a cold counts once among the mild."""
-    monkeypatch.setattr(DuckDB, "is_resident", lambda *_: False)
+    monkeypatch.setattr(DuckDB, "resident", lambda *_: None)
     original = read(900, tmp_path, "duckdb")
     original.counts.histogram([*original.schema.quasi, "s"])
     mapped = map_values(original, "s", ["flu", "cold", "hiv", "tbc", None], ["mild", "mild", "grave", "grave", None])

@@ -40,7 +40,7 @@ def test_rows_that_were_dropped_count_as_altered_where_only_counts_are_in_memory
     """The losses of a table that stays in its file are taken from counts of pairs of cells."""
     rows = {"age": [1, 1, 1, 2, 3, 3], "sex": ["F", "F", "F", "M", "F", "F"]}
     pl.DataFrame(rows).write_parquet(tmp_path / "people.parquet")
-    monkeypatch.setattr(type(engine_named("polars")), "is_resident", lambda *_: False)
+    monkeypatch.setattr(type(engine_named("polars")), "resident", lambda *_: None)
     roles = celosia.Schema.of(quasi=["age", "sex"], hierarchies={"age": "intervals(width=10)"})
     people = materialise(with_record_ids(celosia.read(tmp_path / "people.parquet", roles)))
     fewer = celosia.protect(people, "generalise(require=['k-anonymity(k=2)'], suppress=0.2, drop=true)", seed=1)

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import celosia
+from celosia.data.engines.lazy_frames import column_kinds
 from celosia.parts import Method, build, marked_fields, parts
 from celosia.parts.columns import SuitedMark
 from celosia.parts.part import has_mark
@@ -62,7 +63,7 @@ def test_they_are_the_quasi_identifiers_that_suit_it(name: str) -> None:
     bare, full = (celosia.protect(people(), each, seed=1) for each in (method, named))
     assert bare.polars().equals(full.polars())
     assert bare.history[-1]["parameters"] == full.history[-1]["parameters"]
-    assert set(method.overwrites(SCHEMA.bind(people().engine.kinds(people().rows.frame)))) == set(
+    assert set(method.overwrites(SCHEMA.bind(column_kinds(people().rows.frame)))) == set(
         named.overwrites(people().schema)
     )
 

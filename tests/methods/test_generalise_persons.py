@@ -123,7 +123,7 @@ def test_values_of_a_person_in_one_combination_are_counted():
 
 def test_too_many_persons_with_several_combinations_are_refused(tmp_path, monkeypatch):
     visits(1, settled=False).write_parquet(tmp_path / "visits.parquet")
-    monkeypatch.setattr(Polars, "collect_limit", 3)
+    monkeypatch.setattr(Polars, "_column_limit", 3)
     table = celosia.read(tmp_path / "visits.parquet", schema())
     with pytest.raises(DataError, match="more than 3 persons have several combinations of the quasi-identifiers"):
         celosia.protect(table, "generalise(require=k-anonymity(k=2))", seed=1)

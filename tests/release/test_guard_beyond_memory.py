@@ -66,10 +66,9 @@ def test_many_values_are_judged_where_they_are(engine, person, tmp_path, monkeyp
         tables = {original.take(range(7, 120)): (), noisy: ("measure",)}
         return [[*inspect(original, table, changed, {})] for table, changed in tables.items()]
 
-    monkeypatch.setattr(kind, "collect_limit", 10**6)
+    monkeypatch.setattr(kind, "_column_limit", 10**6)
     usual = looked()
-    monkeypatch.setattr(kind, "local", False)
-    monkeypatch.setattr(kind, "collect_limit", 10)
+    monkeypatch.setattr(kind, "_column_limit", 10)
     asked = []
     for module in (guard, column_profile):
         monkeypatch.setattr(module, "has_many_values", lambda *at: (asked.append(has_many_values(*at)), asked[-1])[1])

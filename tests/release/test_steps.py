@@ -70,7 +70,7 @@ def test_protect_and_run_give_the_same_cells(tmp_path):
 
 
 def test_a_table_beyond_the_bound_gets_only_methods_that_need_no_memory(monkeypatch):
-    monkeypatch.setattr(Polars, "collect_limit", 2)
+    monkeypatch.setattr(Polars, "_column_limit", 2)
     assert len(celosia.protect(TABLE, "round(columns=age, base=10)").polars()) == 3
     for method in ("round(columns=age, base=10, way=random)", "rank-swap(columns=age, window=0.5)"):
         with pytest.raises(DataError, match="needs whole columns in memory: 3 rows, and polars brings at most 2"):

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import celosia
+from celosia.data.engines.lazy_frames import select_columns
 from celosia.streams import Stream
 from celosia.table.columns import count_values
 from celosia.table.derive import with_record_ids
@@ -48,9 +49,7 @@ def test_cells_and_order_are_those_of_the_steps(people, engine, drop):
     stream = Stream(11).child("order")
     assert Materialised.of(changed) is not None
     materialised = stream_rows(shuffle(changed, stream)).collect()
-    plain = changed.engine.collect(
-        changed.engine.select(changed.engine.shuffle(changed.rows.frame, stream), changed.names)
-    )
+    plain = changed.engine.collect(select_columns(changed.engine.shuffle(changed.rows.frame, stream), changed.names))
     assert materialised.equals(plain, null_equal=True)
     assert materialised.schema == plain.schema
     assert (len(materialised) < 600) == drop
@@ -101,7 +100,5 @@ def test_stored_codes_of_persons_are_written_too(people, engine, person):
     )
     stream = Stream(11).child("order")
     found = stream_rows(shuffle(changed, stream)).collect()
-    plain = changed.engine.collect(
-        changed.engine.select(changed.engine.shuffle(changed.rows.frame, stream), changed.names)
-    )
+    plain = changed.engine.collect(select_columns(changed.engine.shuffle(changed.rows.frame, stream), changed.names))
     assert found.equals(plain, null_equal=True)

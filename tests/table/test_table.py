@@ -211,16 +211,13 @@ def test_streams_depend_on_seed_name_and_record_only():
 
 
 @pytest.mark.on_spark
-def test_sampling_and_shuffling_agree_between_engines(engine):
+def test_shuffling_agrees_between_engines(engine):
     frame = pl.DataFrame({"x": np.arange(500)})
-    kept, order = [], []
+    order = []
     for each in ("polars", engine):
         table = with_record_ids(celosia.read(frame, engine=each))
-        kept.append(sorted(table.engine.ids(table.engine.sample(table.rows.frame, 0.3, Stream(1)))))
         shuffled = table.engine.shuffle(table.rows.frame, Stream(2))
         order.append(table.engine.collect(shuffled)["x"].to_list())
-    assert kept[0] == kept[1]
-    assert 100 < len(kept[0]) < 200
     assert order[0] == order[1]
     assert sorted(order[0]) == list(range(500))
     assert order[0] != list(range(500))

@@ -28,7 +28,7 @@ from celosia.classes.counts import ClassCounts, ValueCounts
 from celosia.classes.missing_values import compatible_frequencies
 from celosia.classes.rows import all_stars
 from celosia.classes.table_counts import TableCounts
-from celosia.data.engines.row_codes import PERSONS, ROWS
+from celosia.data.engines.lazy_frames import PERSONS, ROWS, group_counts
 from celosia.data.schema import Missing
 from celosia.errors import SchemaError
 from celosia.histogram import Histogram, encode
@@ -139,7 +139,7 @@ class EquivalenceClasses:
 
         rows = self.table.rows
         counted = PERSONS if self.schema.person else ROWS
-        grouped = nw.from_native(rows.engine.histogram(rows.unmarked_frame(), keys, person=self.schema.person))
+        grouped = nw.from_native(group_counts(rows.unmarked_frame(), keys, person=self.schema.person))
         stars = all_stars(rows.suppression_columns) if rows.can_show_stars else nw.lit(value=False)
         sizes = rows.engine.collect(grouped.select(nw.col(counted), stars.alias(_STARS)).to_native())
         kept = sizes.filter(~sizes[_STARS])

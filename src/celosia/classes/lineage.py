@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from celosia.data.engines import engine_named
-from celosia.data.engines.engine import RECORD, SUPPRESSED, Engine
+from celosia.data.engines.engine import Engine
+from celosia.data.engines.lazy_frames import RECORD, SUPPRESSED
 from celosia.histogram import CountAgain, Domain, Encoded, Histogram, encode, group
 
 if TYPE_CHECKING:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from celosia.data.engines.engine import SUPPRESSED, Engine
-from celosia.data.engines.row_codes import ROWS
+from celosia.data.engines.engine import Engine
+from celosia.data.engines.lazy_frames import ROWS, SUPPRESSED, column_kinds, filter_rows, frame_types, group_counts
 from celosia.data.schema import Schema
 
 if TYPE_CHECKING:
@@ -38,32 +39,44 @@ class Rows:
 
         Hierarchies built from the data are fixed here: a protected table keeps the levels of its input.
         """
-        bound = schema.bind(engine.kinds(frame))
+        bound = schema.bind(column_kinds(frame))
         for name in bound.names:
             declared = bound.hierarchy(name)
             if declared is not None and declared.from_data():
-                counted = engine.collect(engine.histogram(frame, [name]))
+                counted = engine.collect(group_counts(frame, [name]))
                 levels = declared.freeze(counted[name], counted[ROWS].to_list())
                 bound = bound.change(name, hierarchy=levels, hierarchy_from_data=True)
         return cls(engine, frame, bound)
 
+    @cached_property
+    def types(self) -> Mapping[str, nw.dtypes.DType]:
+        """Narwhals types of all columns of the frame."""
+        return frame_types(self.frame)
+
+    def count_distinct(self, name: str) -> int:
+        """Count the distinct values of a column; a missing value is one of them."""
+        import narwhals as nw
+
+        counted = nw.from_native(self.frame).select(n=nw.col(name).n_unique())
+        return int(self.engine.collect(counted.to_native()).item())
+
     @property
     def has_marks(self) -> bool:
         """Whether a column marks suppressed records; otherwise their stars identify them."""
-        return SUPPRESSED in self.engine.types(self.frame)
+        return SUPPRESSED in self.types
 
     def unmarked_frame(self) -> EngineFrame:
         """Return the frame without marked records."""
         import narwhals as nw
 
-        return self.engine.filter(self.frame, ~nw.col(SUPPRESSED)) if self.has_marks else self.frame
+        return filter_rows(self.frame, ~nw.col(SUPPRESSED)) if self.has_marks else self.frame
 
     @property
     def can_show_stars(self) -> bool:
         """Whether records can have stars in all suppression columns, because these are text or categories."""
         import narwhals as nw
 
-        types, textual = self.engine.types(self.frame), (nw.String, nw.Categorical, nw.Enum)
+        types, textual = self.types, (nw.String, nw.Categorical, nw.Enum)
         return bool(self.suppression_columns) and all(
             isinstance(types[name], textual) for name in self.suppression_columns
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import math
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.classes.rows import STAR, EngineFrame, Rows, all_stars, star_rows
-from celosia.data.engines.engine import RECORD, SUPPRESSED
+from celosia.data.engines.lazy_frames import (
+    RECORD,
+    SUPPRESSED,
+    filter_rows,
+    frame_types,
+    select_columns,
+    sort_by_record,
+    with_columns,
+)
 from celosia.data.engines.row_codes import MemoryCodes, StoredCodes
 from celosia.histogram import CountAgain, Histogram
 
@@ -28,8 +35,6 @@ if TYPE_CHECKING:
     from celosia.histogram import Domain
 
 _MARK, _ENTRY = "__mark__", "__entry__"
-FEW_VALUES = 64
-"""Columns with at most this many value combinations are counted along with the quasi-identifiers, in the same pass."""
 
 
 @dataclass(eq=False)
@@ -59,15 +64,12 @@ class TableCounts:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """All columns of the frame."""
-        return tuple(self.rows.engine.types(self.rows.frame))
+        return tuple(frame_types(self.rows.frame))
 
     @cached_property
     def frame(self) -> pl.DataFrame | None:
         """All columns in the order of the records, where the engine has them in memory."""
-        engine, frame = self.rows.engine, self.rows.frame
-        if not engine.is_resident(frame):
-            return None
-        return engine.collect(engine.sort_by_record(frame) if RECORD in self.names else frame)
+        return self.rows.engine.resident(self.rows.frame)
 
     @property
     def is_collected(self) -> bool:
@@ -127,6 +129,11 @@ class TableCounts:
         return self.rows.engine.rows(self.rows.frame) if derived is None else int(derived.rows.sum())
 
     @property
+    def has_length(self) -> bool:
+        """Whether the number of rows is known."""
+        return "length" in self.__dict__
+
+    @property
     def has_marks(self) -> bool:
         """Whether rows may be suppressed: they have a mark, or could have ``*`` in all suppression columns."""
         return self.rows.has_marks or self.rows.can_show_stars
@@ -155,7 +162,7 @@ class TableCounts:
             return len(np.unique(self.codes.column(person).codes))
         if self.stored is not None or self.has_counts(quasi):
             return self.histogram(quasi).total
-        return self.rows.engine.persons(self.rows.frame, person)
+        return self.rows.count_distinct(person)
 
     @cached_property
     def unidentified(self) -> int:
@@ -228,8 +235,8 @@ class TableCounts:
         except CountAgain:
             cell = nw.col(column)
             present = ~cell.is_null() if stars else (cell.cast(nw.String) != STAR).fill_null(value=False)
-            frame = self.rows.engine.filter(self.rows.frame, present)
-            frame = self.rows.engine.filter(frame, ~self.mark) if self.some_suppressed else frame
+            frame = filter_rows(self.rows.frame, present)
+            frame = filter_rows(frame, ~self.mark) if self.some_suppressed else frame
             return self._by_engine(names, frame, rows_only=False)
 
     def _count_unsuppressed(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram:
@@ -239,7 +246,7 @@ class TableCounts:
             whole = self._with_marks(names, rows_only=rows_only)
             return whole.filter(~self._suppressed_entries(whole)).project(names)
         except CountAgain:
-            frame = self.rows.engine.filter(self.rows.frame, ~self.mark)
+            frame = filter_rows(self.rows.frame, ~self.mark)
             return self._by_engine(names, frame, rows_only=rows_only)
 
     @cached_property
@@ -298,9 +305,7 @@ class TableCounts:
         whole = frame is self.rows.frame
         if person is not None and person not in names:
             stored = self.store(names) if whole else self._encode(frame, names)
-            return stored.count(
-                names, person=True, weight=weight is not None, person_keys=engine.person_keys(schema.quasi)
-            )
+            return stored.count(names, person=True, weight=weight is not None)
         if whole and self.stored is not None and self.stored.covers(names) and (weight is None or self.stored.weight):
             return self.stored.count(names, weight=weight is not None)
         domains, orders = self.domains, schema.orders
@@ -320,17 +325,13 @@ class TableCounts:
             return
         engine, schema = self.rows.engine, self.schema
         others = [name for name in dict.fromkeys(further) if name not in names]
-        keep = (keep_rows or schema.person is not None) and engine.stores_codes(schema.person)
-        listed = engine.list_domains(self.rows.frame, names, others, self.domains, schema.orders, needed=keep)
-        self.domains.update(listed)
-        joint = list(names)
-        for name in sorted(others, key=lambda name: len(self.domains.get(name, ()))):
-            width = math.prod(len(self.domains.get(each, ())) for each in (*joint[len(names) :], name))
-            if width <= FEW_VALUES and (schema.person is None or engine.person_keys(()) is None):
-                joint.append(name)
-        if keep:
-            self.store([*names, *others] if schema.person is not None else joint)
-        self.joint = tuple(joint)
+        planned = engine.plan_counts(
+            self.rows.frame, names, others, self.domains, schema.orders, person=schema.person, keep_rows=keep_rows
+        )
+        self.domains.update(planned.domains)
+        if planned.stored:
+            self.store(planned.stored)
+        self.joint = planned.joint
         self._count(self.joint, rows_only=False)
 
     def store(self, names: Sequence[str]) -> StoredCodes:
@@ -344,10 +345,18 @@ class TableCounts:
 
     def _encode(self, frame: EngineFrame, names: Sequence[str]) -> StoredCodes:
         engine, schema = self.rows.engine, self.schema
-        new = [name for name in names if name not in self.domains]
-        self.domains.update(engine.domains(self.rows.frame, new, schema.orders) if new else {})
-        own = {name: self.domains[name] for name in names}
-        return engine.encode(frame, own, person=schema.person, weight=schema.weight)
+        stored = engine.encode(
+            frame,
+            names,
+            domains=self.domains,
+            orders=schema.orders,
+            person=schema.person,
+            weight=schema.weight,
+            quasi=schema.quasi,
+        )
+        if frame is self.rows.frame:
+            self.domains.update(stored.domains)
+        return stored
 
     # Results per record.
 
@@ -369,8 +378,8 @@ class TableCounts:
         if self.suppressed == 0:
             return np.zeros(self.length, dtype=np.bool_)
         engine = self.rows.engine
-        with_marks = engine.with_columns(self._frame_with_ids(), {_MARK: self.mark})
-        marked = engine.collect(engine.sort_by_record(engine.select(with_marks, [RECORD, _MARK])))
+        with_marks = with_columns(self._frame_with_ids(), {_MARK: self.mark})
+        marked = engine.collect(sort_by_record(select_columns(with_marks, [RECORD, _MARK])))
         return np.asarray(marked[_MARK].to_numpy(), dtype=np.bool_)
 
     @property
@@ -390,9 +399,9 @@ class TableCounts:
         histogram, engine = self.histogram(names, suppressed=False), self.rows.engine
         small = histogram.cells.with_columns(pl.Series(_ENTRY, np.arange(len(histogram), dtype=np.int64)))
         joined = engine.attach(self._frame_with_ids(), small, list(names))
-        back = engine.collect(engine.sort_by_record(engine.select(joined, [RECORD, _ENTRY])))
+        back = engine.collect(sort_by_record(select_columns(joined, [RECORD, _ENTRY])))
         return np.where(self.members, back[_ENTRY].fill_null(-1).to_numpy(), -1)
 
     def _frame_with_ids(self) -> EngineFrame:
         engine, frame = self.rows.engine, self.rows.frame
-        return frame if RECORD in engine.types(frame) else engine.identify(frame)
+        return frame if RECORD in self.rows.types else engine.identify(frame)

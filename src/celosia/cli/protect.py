@@ -184,7 +184,9 @@ def _mark_suspected(table: Table, method: Method) -> Table:
     doubted = [name for name in table.names if schema[name].declared and name not in settled]
     if not doubted or not len(table):
         return table
-    for suggestion in suggest(table.engine.to_polars_lazy(table.engine.select(table.rows.frame, doubted))):
+    from celosia.data.engines.lazy_frames import select_columns
+
+    for suggestion in suggest(table.engine.to_polars_lazy(select_columns(table.rows.frame, doubted))):
         if suggestion.role in NAMING:
             schema = schema.change(suggestion.name, roles=schema[suggestion.name].roles | {Role.IDENTIFIER})
     return replace(table, rows=replace(table.rows, schema=schema))

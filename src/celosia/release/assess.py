@@ -110,7 +110,7 @@ def warn_repeated(table: Table) -> None:
     """
     if table.schema.person or not table.schema.identifiers:
         return
-    counts = {name: table.engine.persons(table.rows.frame, name) for name in table.schema.identifiers}
+    counts = {name: table.rows.count_distinct(name) for name in table.schema.identifiers}
     name = max(counts, key=lambda identifier: counts[identifier])
     repeated = len(table) - counts[name]
     if repeated > 0:

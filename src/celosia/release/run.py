@@ -196,7 +196,7 @@ def check_input(table: Table, *, formal: bool = False) -> None:
         raise DataError("the table has no rows.")
     if formal:
         return
-    types = table.engine.types(table.rows.frame)
+    types = table.rows.types
     checks: dict[str, Any] = {}
     for name in (n for n in types if not n.startswith("__") and types[n].is_float()):
         checks[name] = (nw.col(name).is_nan() | ~nw.col(name).is_finite()).cast(nw.Int64).sum()

@@ -107,7 +107,7 @@ def _block(table: Table, column: str) -> pl.DataFrame:
     import polars as pl
 
     from celosia.classes import STAR
-    from celosia.data.engines.row_codes import ROWS
+    from celosia.data.engines.lazy_frames import ROWS
     from celosia.hierarchy import text_expression
 
     keys = list(table.schema.need_quasi())

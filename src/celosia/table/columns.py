@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from celosia.classes import EngineFrame, Sensitive
-from celosia.data.engines.row_codes import ROWS
+from celosia.data.engines.lazy_frames import ROWS, select_columns
 from celosia.errors import SchemaError
 from celosia.histogram import Encoded, encode
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def column_types(table: Table) -> dict[str, pl.DataType]:
     """Return the Polars types of the visible columns."""
     engine = table.engine
-    return table.compute_once("types", lambda: engine.polars_types(engine.select(table.rows.frame, table.names)))
+    return table.compute_once("types", lambda: engine.polars_types(select_columns(table.rows.frame, table.names)))
 
 
 def encoded_column(table: Table, name: str) -> Encoded:
@@ -66,8 +66,7 @@ def count_values(table: Table, name: str) -> pl.DataFrame:
 
 def count_distinct(table: Table, name: str) -> int:
     """Count the distinct values of a column in the engine; a missing value is one of them."""
-    engine = table.engine
-    return table.compute_once(("distinct", name), lambda: engine.rows(engine.histogram(table.rows.frame, [name])))
+    return table.compute_once(("distinct", name), lambda: table.rows.count_distinct(name))
 
 
 def has_many_values(table: Table, name: str) -> bool:
@@ -76,13 +75,13 @@ def has_many_values(table: Table, name: str) -> bool:
     Never where they were collected already, or follow from those of the input.
     """
     lineage, engine = table.provenance.lineage, table.engine
-    if engine.local or table.counts.frame is not None or len(table) <= engine.collect_limit:
+    if table.counts.frame is not None or engine.refusal(len(table)) is None:
         return False
     if lineage is not None:
         changed = lineage.changes_column(name)
         if name not in lineage.rewritten if changed else name in lineage.base.domains:
             return False
-    return name not in table.counts.domains and count_distinct(table, name) > engine.collect_limit
+    return name not in table.counts.domains and engine.refusal(count_distinct(table, name)) is not None
 
 
 def cheapest_frame_with(table: Table, names: Sequence[str]) -> EngineFrame:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from celosia.classes import EngineFrame, Lineage, Rows
-from celosia.data.engines.engine import RECORD, without_negative_zero
+from celosia.data.engines.lazy_frames import RECORD, column_kinds, without_negative_zero
 from celosia.data.schema import Role
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def mark_synthesised(table: Table, names: Sequence[str]) -> Table:
 
 def rebind_schema(table: Table) -> Table:
     """Adapt the schema to columns that were added or changed their type."""
-    schema = table.schema.bind(table.engine.kinds(table.rows.frame))
+    schema = table.schema.bind(column_kinds(table.rows.frame))
     return replace(table, rows=Rows(table.engine, table.rows.frame, schema))
 
 
@@ -72,7 +72,7 @@ def rewrite_columns(table: Table, frame: EngineFrame, names: Sequence[str]) -> T
 
 def with_record_ids(table: Table) -> Table:
     """Add record ids, so that rows may be reordered."""
-    if RECORD in table.engine.types(table.rows.frame):
+    if RECORD in table.rows.types:
         return table
     numbered = with_frame(table, table.engine.identify(table.rows.frame))
     return with_provenance(numbered, lineage=table.provenance.lineage)
@@ -101,7 +101,7 @@ def with_step(table: Table, public: Mapping[str, Any], private: Mapping[str, Any
 def new_records(table: Table, frame: pl.DataFrame) -> Table:
     """Return a table of new records under the same schema."""
     new = table.engine.identify(table.engine.accept(without_negative_zero(frame)))
-    bound = table.schema.keep(frame.columns).bind(table.engine.kinds(new))
+    bound = table.schema.keep(frame.columns).bind(column_kinds(new))
     changed = with_provenance(changed_table(table, new), family=object())
     unordered = replace(changed.origin, ordered=False)
     return mark_synthesised(replace(changed, rows=Rows(table.engine, new, bound), origin=unordered), frame.columns)

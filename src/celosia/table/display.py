@@ -10,7 +10,7 @@ import sys
 from html import escape
 from typing import TYPE_CHECKING
 
-from celosia.data.engines.engine import HIDDEN
+from celosia.data.engines.lazy_frames import HIDDEN, select_columns
 from celosia.data.schema import Role
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def description(table: Table) -> str:
 
 def headline(table: Table) -> str:
     """State the number of rows, if it is known or counted fast, the number of columns, and the steps."""
-    counted = table.engine.local or "rows" in table._cache
+    counted = table.engine.can_preview() or table.counts.has_length
     rows = f"{len(table):,} rows × " if counted else ""
     steps = [str(entry.get("step", "")) for entry in table.history]
     done = f", after {', '.join(steps)}" if steps else ""
@@ -57,7 +57,7 @@ def preview(table: Table, rows: int = PREVIEW) -> pl.DataFrame:
     """Collect the first rows."""
     import narwhals as nw
 
-    frame = nw.from_native(table.engine.select(table.rows.frame, [n for n in table.names if n not in HIDDEN]))
+    frame = nw.from_native(select_columns(table.rows.frame, [n for n in table.names if n not in HIDDEN]))
     return table.engine.collect(frame.head(rows).to_native())
 
 

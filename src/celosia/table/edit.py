@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from celosia.classes import STAR, EngineFrame
-from celosia.data.engines.engine import RECORD, Engine, without_negative_zero
+from celosia.data.engines.engine import Engine
+from celosia.data.engines.lazy_frames import RECORD, with_columns, without_negative_zero
 from celosia.table.columns import column_types
 from celosia.table.derive import (
     changed_table,
@@ -29,8 +30,8 @@ def replace_by_expressions(table: Table, columns: Mapping[str, nw.Expr]) -> Tabl
     for name in columns:
         table.schema[name]
 
-    def change(engine: Engine[Any], frame: EngineFrame) -> EngineFrame:
-        return without_negative_zero(engine.with_columns(frame, columns), columns)
+    def change(_engine: Engine[Any], frame: EngineFrame) -> EngineFrame:
+        return without_negative_zero(with_columns(frame, columns), columns)
 
     changed = changed_table(table, change(table.engine, table.rows.frame))
     changed = extend_lineage(changed, table, lambda lineage: lineage.then(columns, change))

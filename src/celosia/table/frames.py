@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from celosia.classes import EngineFrame
-from celosia.data.engines.engine import RECORD
 from celosia.data.engines.fingerprint import BLOCK
+from celosia.data.engines.lazy_frames import RECORD, select_columns, sort_by_record
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,8 +19,8 @@ STREAM = "stream"
 
 def visible_frame(table: Table) -> EngineFrame:
     """Return the engine's frame of the visible columns, in the order of the records."""
-    engine, frame = table.engine, table.rows.frame
-    return engine.select(engine.sort_by_record(frame) if RECORD in engine.types(frame) else frame, table.names)
+    frame = table.rows.frame
+    return select_columns(sort_by_record(frame) if RECORD in table.rows.types else frame, table.names)
 
 
 def stream_rows(table: Table) -> pl.LazyFrame:
@@ -37,7 +37,7 @@ def row_batches(table: Table, names: Sequence[str]) -> Iterator[pl.DataFrame]:
 
 
 def _stream(table: Table, names: Sequence[str]) -> pl.LazyFrame:
-    return table.engine.to_polars_lazy(table.engine.select(table.rows.frame, names), rows=len(table))
+    return table.engine.to_polars_lazy(select_columns(table.rows.frame, names), rows=len(table))
 
 
 def table_fingerprint(table: Table) -> bytes:
@@ -46,15 +46,12 @@ def table_fingerprint(table: Table) -> bytes:
 
 
 def _fingerprint(table: Table) -> bytes:
-    in_order = table.provenance.input is None and table.engine.keeps_order  # an input table: no ids, nothing to sort
-    stored = table.counts.stored if in_order else None
-    if stored is None:
-        frame = table.engine.select(table.rows.frame, table.names) if in_order else table.rows.frame
-        return table.engine.fingerprint(frame, table.names)
-    others = [name for name in table.names if name not in stored.domains]
-    return stored.fingerprint(table.names, _stream(table, others) if others else None)
+    in_order = table.provenance.input is None  # an input table: nothing to sort
+    return table.engine.fingerprint(
+        table.rows.frame, table.names, in_order=in_order, stored=table.counts.stored, rows=len(table)
+    )
 
 
 def exceeds_memory(table: Table) -> bool:
     """Whether a table has more cells than are kept in memory."""
-    return len(table) * len(table.engine.types(table.rows.frame)) > table.engine.resident_limit
+    return table.engine.exceeds_memory(len(table) * len(table.rows.types))

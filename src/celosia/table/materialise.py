@@ -6,7 +6,7 @@ the new cells of each combination are looked up. So no text is moved or compared
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celosia.classes import EngineFrame
-from celosia.data.engines.engine import RECORD
+from celosia.data.engines.lazy_frames import RECORD
 from celosia.data.engines.record_order import sort_by_draw
 from celosia.data.engines.row_codes import KEY, fits_in_key, pack_codes
 from celosia.table.columns import column_types
@@ -25,14 +25,12 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from celosia.classes import Derived, TableCounts
+    from celosia.classes import Derived
     from celosia.histogram import Domain
     from celosia.streams import Stream
     from celosia.table.table import Table
 
 PLACE = "__place__"
-READ = 1 << 20
-"""Rows of a batch that is read."""
 WRITTEN = 1 << 16
 """Rows of a batch whose cells are looked up."""
 
@@ -42,7 +40,6 @@ class Materialised:
     """Table, the derived combinations of its input, and the key of each."""
 
     table: Table
-    base: TableCounts
     derived: Derived
     domains: Mapping[str, Domain]
     """Columns that a key encodes."""
@@ -50,12 +47,14 @@ class Materialised:
     """Keys of the combinations that are left, in rising order."""
     entry: NDArray[np.int64]
     """Combination of each key."""
+    read: Callable[[], Iterator[pl.DataFrame]]
+    """Reader of the rows of the input in the order of the records: their keys, and columns without codes."""
 
     @classmethod
     def of(cls, table: Table) -> Materialised | None:
         """Materialise a table whose steps gave equal cells to equal cells; None for others."""
         lineage = table.provenance.lineage
-        if lineage is None or not table.engine.keeps_order or not set(table.names) <= set(lineage.base.names):
+        if lineage is None or not set(table.names) <= set(lineage.base.names):
             return None
         base = lineage.base
         touched = [name for name in table.names if lineage.changes_column(name)]
@@ -65,10 +64,14 @@ class Materialised:
         domains = {name: column.domain for name, column in derived.before.columns.items()}
         if not fits_in_key(domains):
             return None
+        others = [name for name in table.names if name not in domains]
+        read = table.engine.keyed_batches(base.rows.frame, domains, others, rows=base.length, stored=base.stored)
+        if read is None:
+            return None
         keys = pack_codes({name: column.codes for name, column in derived.before.columns.items()}, domains)
         keys = keys[derived.kept]
         entry = np.argsort(keys, kind="stable")
-        return cls(table, base, derived, domains, keys[entry], entry)
+        return cls(table, derived, domains, keys[entry], entry, read)
 
     @classmethod
     def shuffled_rows(cls, table: Table, stream: Stream) -> pl.LazyFrame:
@@ -105,29 +108,12 @@ class Materialised:
 
         first = 0
         starts, shift = range_starts(self.keys)
-        for batch in self._rows():
+        for batch in self.read():
             place = locate(self.keys, starts, shift, batch[KEY].to_numpy())
             ids = np.arange(first, first + len(batch))
             first += len(batch)
             placed = batch.drop(KEY).with_columns(pl.Series(PLACE, place), pl.Series(RECORD, ids))
             yield placed if (place >= 0).all() else placed.filter(pl.col(PLACE) >= 0)
-
-    def _rows(self) -> Iterator[pl.DataFrame]:
-        """Yield batches of the rows of the input in the order of the records: their keys, and columns without codes."""
-        others = [name for name in self.table.names if name not in self.domains]
-        stored, base, engine = self.base.stored, self.base, self.table.engine
-        if stored is None or not stored.covers(list(self.domains)):
-            values = {name: domain.values for name, domain in self.domains.items()}
-            rows = engine.to_polars_lazy(engine.pack_values(base.rows.frame, values, others), rows=base.length)
-            yield from rows.collect_batches(chunk_size=READ, maintain_order=True)
-            return
-        keys = stored.keys(list(self.domains)).collect_batches(chunk_size=READ, maintain_order=True)
-        if not others:
-            yield from keys
-            return
-        other_cells = engine.to_polars_lazy(engine.select(base.rows.frame, others), rows=base.length)
-        for key, cells in zip(keys, other_cells.collect_batches(chunk_size=READ, maintain_order=True), strict=True):
-            yield cells.with_columns(key[KEY])
 
     def _cells(self, rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
         """Return the visible cells of some rows."""
@@ -166,10 +152,10 @@ def _is_large(table: Table) -> bool:
     return lineage is not None and lineage.base.frame is None and exceeds_memory(table)
 
 
-def shuffle(table: Table, stream: Stream, domains: Mapping[str, pl.Series] | None = None) -> Table:
+def shuffle(table: Table, stream: Stream, domains: Callable[[], Mapping[str, pl.Series]] | None = None) -> Table:
     """Order the records by the stream and their ids alone.
 
-    ``domains`` are the values of some columns, so that codes can be moved instead of texts.
+    ``domains`` returns the values of some columns, so that codes can be moved instead of texts.
     """
     frame = table.engine.shuffle(table.rows.frame, stream, domains)
     if not _is_large(table):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from celosia.data.engines.engine import RECORD
+from celosia.data.engines.lazy_frames import RECORD
 from celosia.data.schema import Role, Schema
 from celosia.errors import DataError, NotApplicable, ParameterError
 from celosia.table import Table

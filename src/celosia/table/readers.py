@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from celosia.classes import EngineFrame, Rows
 from celosia.data.clean import clean_frame
 from celosia.data.engines import engine_for, engine_named, installed_engines
-from celosia.data.engines.engine import Engine, without_negative_zero
+from celosia.data.engines.engine import Engine
+from celosia.data.engines.lazy_frames import frame_types, without_negative_zero
 from celosia.data.frames import FrameMetadata, library_of, unwrap_frame
 from celosia.data.memory import bytes_of
 from celosia.data.schema import Kind, Schema
@@ -68,7 +69,7 @@ def read(
         given, around = unwrap_frame(source, origin)
         chosen = engine_named(engine or engine_for(given).name, limit)
         frame = chosen.accept(given)
-    names = list(chosen.types(frame))
+    names = list(frame_types(frame))
     if chosen.name != "polars" and any("." in name for name in names):
         # Narwhals takes a full stop in a column name of these for the end of a table name.
         if chosen.name == "spark":
@@ -76,7 +77,7 @@ def read(
         chosen = engine_named("polars")
         frame = chosen.accept(frame)
     _check_names(names)
-    _check_types(chosen.types(frame))
+    _check_types(frame_types(frame))
     if clean:
         frame = clean_frame(frame, **clean)
     if empty == "missing" and (facts is None or facts.type != "csv"):
@@ -139,10 +140,7 @@ def _open_file(
         if isinstance(chosen, DuckDB):
             chosen.use(opened.connection)
             return chosen, opened.frame, opened.facts
-    native = None
-    if engine_for(opened.frame).name != chosen.name:
-        native = chosen.scan_like(opened.facts, opened.frame)
-    return chosen, native if native is not None else chosen.accept(opened.frame), opened.facts
+    return chosen, chosen.accept(opened.frame, opened.facts), opened.facts
 
 
 def _by_size(opened: Scan) -> Engine[Any]:

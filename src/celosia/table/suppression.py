@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.classes import STAR, EngineFrame
 from celosia.classes.rows import all_missing, all_stars
-from celosia.data.engines.engine import RECORD, SUPPRESSED, Engine, as_text
+from celosia.data.engines.engine import Engine
+from celosia.data.engines.lazy_frames import RECORD, SUPPRESSED, as_text, frame_types, select_columns, with_columns
 from celosia.table.derive import changed_table, extend_lineage, with_frame, with_provenance, with_record_ids
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def suppress_records(table: Table, mask: NDArray[np.bool_], *, drop: bool = Fals
     marked = with_record_ids(table)
     small = pl.DataFrame({RECORD: marked.ids(), HIT: mask})
     hit = table.engine.attach(marked.rows.frame, small, [RECORD])
-    return changed_table(marked, _star_hits(table.engine, hit, table.schema.need_quasi(), blank))
+    return changed_table(marked, _star_hits(hit, table.schema.need_quasi(), blank))
 
 
 def suppress_classes(table: Table, classes: pl.DataFrame, *, drop: bool = False, blank: Sequence[str] = ()) -> Table:
@@ -47,18 +48,18 @@ def suppress_classes(table: Table, classes: pl.DataFrame, *, drop: bool = False,
         hit = joined.with_columns(nw.col(HIT).fill_null(value=False).alias(HIT))
         if drop:
             return hit.filter(~nw.col(HIT)).drop(HIT).to_native()
-        return _star_hits(engine, hit.to_native(), keys, [name for name in blank if name in engine.types(frame)])
+        return _star_hits(hit.to_native(), keys, [name for name in blank if name in frame_types(frame)])
 
     marked = with_record_ids(table)
     changed = changed_table(marked, change(table.engine, marked.rows.frame))
     return extend_lineage(changed, table, lambda lineage: lineage.then([*keys, *blank], change, drops_rows=drop))
 
 
-def _star_hits(engine: Engine[Any], frame: EngineFrame, quasi: Sequence[str], blank: Sequence[str]) -> EngineFrame:
+def _star_hits(frame: EngineFrame, quasi: Sequence[str], blank: Sequence[str]) -> EngineFrame:
     """Suppress the rows that ``HIT`` marks."""
     import narwhals as nw
 
-    types, hit = engine.types(frame), nw.col(HIT)
+    types, hit = frame_types(frame), nw.col(HIT)
     changes = {name: nw.when(hit).then(nw.lit(STAR)).otherwise(as_text(name, types[name])) for name in quasi}
     changes |= {name: nw.when(~hit).then(nw.col(name)) for name in blank}
     changes[SUPPRESSED] = (nw.col(SUPPRESSED) | hit) if SUPPRESSED in types else hit
@@ -72,10 +73,10 @@ def blank_suppressed(table: Table, models: Sequence[Model]) -> Table:
         return table
     mark = table.counts.mark
 
-    def change(engine: Engine[Any], frame: EngineFrame) -> EngineFrame:
+    def change(_engine: Engine[Any], frame: EngineFrame) -> EngineFrame:
         import narwhals as nw
 
-        return engine.with_columns(frame, {name: nw.when(~mark).then(nw.col(name)) for name in names})
+        return with_columns(frame, {name: nw.when(~mark).then(nw.col(name)) for name in names})
 
     changed = changed_table(table, change(table.engine, table.rows.frame))
     return extend_lineage(changed, table, lambda lineage: lineage.then([*table.schema.quasi, *names], change))
@@ -85,8 +86,8 @@ def drop_marks(table: Table) -> Table:
     """Remove the marks of suppressed records where every record has nothing but stars, as in a file."""
     if not (table.counts.some_suppressed and table.counts.all_suppressed):
         return table
-    names = [name for name in table.engine.types(table.rows.frame) if name != SUPPRESSED]
-    return changed_table(table, table.engine.select(table.rows.frame, names))
+    names = [name for name in table.rows.types if name != SUPPRESSED]
+    return changed_table(table, select_columns(table.rows.frame, names))
 
 
 def unmark_refilled(table: Table) -> Table:
@@ -95,10 +96,10 @@ def unmark_refilled(table: Table) -> Table:
     if not (table.rows.has_marks and names):
         return table
 
-    def change(engine: Engine[Any], frame: EngineFrame) -> EngineFrame:
+    def change(_engine: Engine[Any], frame: EngineFrame) -> EngineFrame:
         import narwhals as nw
 
-        return engine.with_columns(frame, {SUPPRESSED: nw.col(SUPPRESSED) & all_stars(names)})
+        return with_columns(frame, {SUPPRESSED: nw.col(SUPPRESSED) & all_stars(names)})
 
     changed = changed_table(table, change(table.engine, table.rows.frame))
     return extend_lineage(changed, table, lambda lineage: lineage.then(names, change))
@@ -119,8 +120,8 @@ def _suppressed_as_class(table: Table, names: Sequence[str]) -> Table:
     """Make the suppressed records that show a sensitive value a class of their own."""
     mark = table.counts.mark
 
-    def change(engine: Engine[Any], frame: EngineFrame) -> EngineFrame:
-        return engine.with_columns(frame, {SUPPRESSED: mark & all_missing(names)})
+    def change(_engine: Engine[Any], frame: EngineFrame) -> EngineFrame:
+        return with_columns(frame, {SUPPRESSED: mark & all_missing(names)})
 
     view = with_frame(table, change(table.engine, table.rows.frame))
     view = replace(view, rows=replace(view.rows, stars=(), single=True))
@@ -135,7 +136,7 @@ def _unidentified_as_persons(table: Table) -> Table:
     identified = nw.concat_str([nw.lit("person "), nw.col(person).cast(nw.String)])
     own = nw.concat_str([nw.lit("row "), nw.col(RECORD).cast(nw.String)])
     value = nw.when(nw.col(person).is_null()).then(own).otherwise(identified)
-    frame = table.engine.with_columns(with_record_ids(table).rows.frame, {person: value})
+    frame = with_columns(with_record_ids(table).rows.frame, {person: value})
     original = table.provenance.input
     view = replace(table, rows=replace(table.rows, frame=frame, single=True), _cache={})
     return with_provenance(view, input=None if original is None else _unidentified_as_persons(original), lineage=None)

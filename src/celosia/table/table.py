@@ -11,7 +11,8 @@ import numpy as np
 
 from celosia.classes import ClassCounts, EngineFrame, EquivalenceClasses, Rows, TableCounts
 from celosia.data.engines import engine_named
-from celosia.data.engines.engine import HIDDEN, RECORD, Engine, without_negative_zero
+from celosia.data.engines.engine import Engine
+from celosia.data.engines.lazy_frames import HIDDEN, RECORD, select_columns, sort_by_record, without_negative_zero
 from celosia.data.frames import rewrap_frame
 from celosia.data.schema import Kind, Schema
 from celosia.errors import DataError
@@ -57,8 +58,7 @@ class Table(Verbs, Shown):
     @property
     def names(self) -> tuple[str, ...]:
         """Visible column names in order."""
-        types = self.engine.types
-        return self.compute_once("names", lambda: tuple(name for name in types(self.rows.frame) if name not in HIDDEN))
+        return self.compute_once("names", lambda: tuple(name for name in self.rows.types if name not in HIDDEN))
 
     @property
     def first(self) -> Table:
@@ -80,10 +80,10 @@ class Table(Verbs, Shown):
 
     def __repr__(self) -> str:
         lines = description(self)
-        return f"{lines}\n{preview(self)}" if is_interactive() and self.engine.local else lines
+        return f"{lines}\n{preview(self)}" if is_interactive() and self.engine.can_preview() else lines
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() + (preview_html(self) if self.engine.local else "")
+        return super()._repr_html_() + (preview_html(self) if self.engine.can_preview() else "")
 
     def compute_once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Compute a value of this table once."""
@@ -228,11 +228,11 @@ class Table(Verbs, Shown):
             return self.counts.frame.select(names)
         has_ids = self._has_ids()
         wanted = list(dict.fromkeys([*names, RECORD])) if has_ids else list(names)
-        frame = self.engine.select(self.rows.frame, wanted)
-        return self.engine.collect(self.engine.sort_by_record(frame) if has_ids else frame).select(names)
+        frame = select_columns(self.rows.frame, wanted)
+        return self.engine.collect(sort_by_record(frame) if has_ids else frame).select(names)
 
     def _has_ids(self) -> bool:
-        return RECORD in self.engine.types(self.rows.frame)
+        return RECORD in self.rows.types
 
     # Changes, each a new table.
 
@@ -266,8 +266,8 @@ class Table(Verbs, Shown):
             self.schema[name]
         if not names:
             return self
-        kept = [name for name in self.engine.types(self.rows.frame) if name not in set(names)]
-        frame = self.engine.select(self.rows.frame, kept)
+        kept = [name for name in self.rows.types if name not in set(names)]
+        frame = select_columns(self.rows.frame, kept)
         return replace(self, rows=Rows(self.engine, frame, self.schema.keep(kept)), _cache={})
 
     def take(self, ids: NDArray[np.int64]) -> Table:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from celosia.data.engines import record_order
-from celosia.data.engines.engine import RECORD
+from celosia.data.engines.lazy_frames import RECORD
 from celosia.data.engines.record_order import sort_by_draw
 from celosia.data.spill import spill_folder
 from celosia.streams import Stream

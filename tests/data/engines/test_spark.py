@@ -11,8 +11,8 @@ import pytest
 
 import celosia
 from celosia.data.engines import engine_named
-from celosia.data.engines.engine import RECORD
 from celosia.data.engines.fingerprint import fingerprint
+from celosia.data.engines.lazy_frames import RECORD, sort_by_record
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
 from celosia.streams import Stream
@@ -39,7 +39,7 @@ def numbered(spark, tmp_path_factory):
 
 def test_records_have_their_number_in_the_file(numbered):
     engine = engine_named("spark")
-    frame = engine.identify(engine.scan(numbered))
+    frame = engine.identify(engine._scan(numbered))
     assert frame.rdd.getNumPartitions() >= 3
     found = engine.collect(frame)
     assert found[RECORD].to_list() == found["place"].to_list()
@@ -53,7 +53,7 @@ def test_a_fingerprint_is_taken_where_the_rows_are(numbered):
 def test_only_the_blocks_that_partitions_cut_are_gathered_for_a_fingerprint(numbered, monkeypatch):
     """150 000 rows are three blocks; in three partitions or more at least two of them are cut."""
     engine, gathered = engine_named("spark"), []
-    frame = engine.identify(engine.scan(numbered))
+    frame = engine.identify(engine._scan(numbered))
     gather = type(engine)._digests_gathered
 
     def counted(self, cells, names):
@@ -64,7 +64,7 @@ def test_only_the_blocks_that_partitions_cut_are_gathered_for_a_fingerprint(numb
     wanted = fingerprint(pl.scan_parquet(numbered))
     names = ["place", "text"]
     assert engine.fingerprint(frame, names) == wanted
-    assert engine.fingerprint(engine.sort_by_record(frame).coalesce(1), names) == wanted
+    assert engine.fingerprint(sort_by_record(frame).coalesce(1), names) == wanted
     assert len(gathered) == 1  # one partition has all blocks whole
     assert engine.fingerprint(frame.orderBy(frame.place.desc()), names) == wanted
     assert gathered[1:] == [ROWS]

@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 
 from celosia.data.engines import engine_named
-from celosia.data.engines.engine import RECORD
-from celosia.data.engines.row_codes import ROWS
+from celosia.data.engines.lazy_frames import RECORD, ROWS, group_counts, sort_by_record
 from celosia.histogram import Domain
 from celosia.streams import Stream
 
@@ -41,7 +40,7 @@ def test_a_function_of_batches_replaces_and_adds_columns(people):
         return batch.select(pay=pl.col("pay") * 2, name=pl.col(RECORD).cast(pl.String))
 
     made = engine.map_batches(frame, ["pay", RECORD], {"pay": pl.Float64(), "name": pl.String()}, double)
-    found = engine.collect(engine.sort_by_record(made))
+    found = engine.collect(sort_by_record(made))
     assert found["pay"].to_list() == [3.0, 5.0, None, 2.0, 4.0]
     assert found["name"].to_list() == ["0", "1", "2", "3", "4"]
     assert found["sex"].to_list() == PEOPLE["sex"].to_list()
@@ -50,7 +49,7 @@ def test_a_function_of_batches_replaces_and_adds_columns(people):
 @pytest.mark.on_spark
 def test_tallies_count_every_column_with_its_missing_values(people):
     engine, frame = people
-    found = engine.tallies(frame, ["sex", "age"])
+    found = engine._tallies(frame, ["sex", "age"])
     assert dict(found["sex"].rows()) == {"F": 3, "M": 1, None: 1}
     assert dict(found["age"].rows()) == {30: 3, 31: 1, None: 1}
 
@@ -59,7 +58,7 @@ def test_tallies_count_every_column_with_its_missing_values(people):
 def test_a_packed_histogram_counts_combinations_by_one_number(people):
     engine, frame = people
     domains = {"sex": Domain(pl.Series(["F", "M", None])), "age": Domain(pl.Series([30, 31, None]))}
-    found = engine.count_by_key(frame, domains, weight="weight")
+    found = engine._count_by_key(frame, domains, weight="weight")
     # F 30 is 0 * 3 + 0, M missing 1 * 3 + 2, missing 31 2 * 3 + 1
     assert found.key.tolist() == [0, 5, 7]
     assert found.rows.tolist() == [3, 1, 1]
@@ -75,10 +74,12 @@ def test_a_packed_histogram_has_room_for_every_code(name, size):
     rows = pl.DataFrame({"number": [size - 2, None, 0, None], "text": ["b", "b", "a", "b"], "who": [1, 2, 3, 3]})
     domains = {"number": Domain(numbers), "text": Domain(pl.Series(["a", "b"]))}
     expected = [0, (size - 2) * 2 + 1, (size - 1) * 2 + 1]
-    found = engine.count_by_key(engine.accept(rows), domains)
+    found = engine._count_by_key(engine.accept(rows), domains)
     assert found.key.tolist() == expected
     assert found.rows.tolist() == [1, 1, 2]
-    stored = engine.encode(engine.accept(rows), domains, person="who").count(["number", "text"], person=True)
+    stored = engine.encode(engine.accept(rows), list(domains), domains=domains, orders={}, person="who").count(
+        ["number", "text"], person=True
+    )
     assert stored.persons.tolist() == [1, 1, 2]
     assert stored.cells["number"].to_list() == [0, size - 2, None]
 
@@ -87,14 +88,14 @@ def test_a_packed_histogram_has_room_for_every_code(name, size):
 def test_a_frame_with_counts_stands_for_so_many_rows(people):
     engine, _ = people
     small = engine.accept(pl.DataFrame({"sex": ["F", "M", "F"], ROWS: [3, 4, 5]}))
-    assert dict(engine.collect(engine.histogram(small, ["sex"])).rows()) == {"F": 8, "M": 4}
+    assert dict(engine.collect(group_counts(small, ["sex"])).rows()) == {"F": 8, "M": 4}
 
 
 @pytest.mark.on_spark
 def test_a_map_gives_missing_for_a_value_that_it_lacks(people):
     engine, frame = people
     values, labels = pl.Series(["F", None]), pl.Series(["woman", "unknown"])
-    found = engine.collect(engine.sort_by_record(engine.map(frame, "sex", values, labels)))
+    found = engine.collect(sort_by_record(engine.map(frame, "sex", values, labels)))
     assert found["sex"].to_list() == ["woman", None, "unknown", "woman", "woman"]
 
 

@@ -22,7 +22,7 @@ ROWS = pl.DataFrame(
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_classes_that_disclose_a_value(engine, beyond_memory, tmp_path, monkeypatch):
     if beyond_memory:
-        monkeypatch.setattr(type(engine_named(engine)), "is_resident", lambda *_: False)
+        monkeypatch.setattr(type(engine_named(engine)), "resident", lambda *_: None)
     ROWS.write_parquet(tmp_path / "rows.parquet")
     policy = celosia.Policy.of(
         {

@@ -441,9 +441,12 @@ def _majority(original: Table, protected: Table) -> dict[str, float]:
 
 def _arrange(output: OutputTable, stream: Stream) -> tuple[Table, NDArray[np.int64]]:
     """Return the released table in random order, and the previous positions of its records."""
+    from celosia.data.engines.lazy_frames import RECORD, select_columns
+
     shuffled = order_records(output, "shuffled", stream)
     engine, frame = shuffled.engine, shuffled.rows.frame
-    return read(engine.collect(engine.select(frame, shuffled.names)), shuffled.schema), engine.ids(frame)
+    ids = engine.collect(select_columns(frame, [RECORD]))[RECORD].to_numpy()
+    return read(engine.collect(select_columns(frame, shuffled.names)), shuffled.schema), ids
 
 
 def _report(

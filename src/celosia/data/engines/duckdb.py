@@ -12,8 +12,9 @@ import duckdb
 import narwhals as nw
 import polars as pl
 
-from celosia.data.engines.engine import COLLECT_LIMIT, RECORD, Engine, is_consecutive, to_polars
-from celosia.data.engines.row_codes import HIGHS, KEY, LOWS, ROWS, KeyCounts, pack_codes
+from celosia.data.engines.engine import COLLECT_LIMIT, Engine
+from celosia.data.engines.lazy_frames import RECORD, ROWS, is_consecutive, select_columns, to_polars
+from celosia.data.engines.row_codes import HIGHS, KEY, LOWS, KeyCounts, pack_codes
 from celosia.data.io.statement import KEEP_JOIN_ORDER, quote_name
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
@@ -58,7 +59,6 @@ class DuckDB(Engine[duckdb.DuckDBPyRelation]):
     """Runs on the connection of each relation; on a user's connection DuckDB finds small tables as Python variables."""
 
     name: ClassVar[str] = "duckdb"
-    keeps_order: ClassVar[bool] = True
 
     def __init__(self, memory: int | None = None) -> None:
         super().__init__(memory)
@@ -75,17 +75,17 @@ class DuckDB(Engine[duckdb.DuckDBPyRelation]):
             self._connection = duckdb.connect(config=config)
         return self._connection
 
-    def scan(self, path: Path) -> duckdb.DuckDBPyRelation:
+    def _scan(self, path: Path) -> duckdb.DuckDBPyRelation:
         """Open a Parquet file."""
         return self.connection.read_parquet(exact_path(path))
 
-    def scan_like(self, facts: FileFacts, frame: pl.LazyFrame) -> duckdb.DuckDBPyRelation | None:
+    def _scan_like(self, facts: FileFacts, frame: pl.LazyFrame) -> duckdb.DuckDBPyRelation | None:
         """Open a Parquet file, or a CSV file in UTF-8 with decimal points, with the types that Polars found."""
         path = facts.source
         if path is None or path.suffix.lower() not in {".csv", ".tsv", ".parquet", ".pq"}:
             return None
         if facts.type == "parquet":
-            return self.scan(path)
+            return self._scan(path)
         types = {name: _SQL_TYPES.get(type(dtype)) for name, dtype in frame.collect_schema().items()}
         plain = facts.plain and facts.encoding in {None, "utf-8", "utf8"}
         if not plain or None in types.values():
@@ -93,12 +93,13 @@ class DuckDB(Engine[duckdb.DuckDBPyRelation]):
         separator, file = facts.separator or ",", exact_path(path)
         return self.connection.read_csv(file, header=True, hive_partitioning=False, sep=separator, dtype=types)
 
-    def accept(self, frame: IntoFrame) -> duckdb.DuckDBPyRelation:
-        """Return a relation as it is; convert other frames through Arrow."""
+    def accept(self, frame: IntoFrame, facts: FileFacts | None = None) -> duckdb.DuckDBPyRelation:
+        """Return a relation as it is, open a file that DuckDB reads, and convert other frames through Arrow."""
         if isinstance(frame, duckdb.DuckDBPyRelation):
             self._foreign = True  # its connection is not accessible
             return frame
-        return self.connection.from_arrow(to_polars(frame))
+        opened = self._scan_like(facts, frame) if facts is not None and isinstance(frame, pl.LazyFrame) else None
+        return self.connection.from_arrow(to_polars(frame)) if opened is None else opened
 
     def use(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Use a connection, to which the relations of all later calls belong."""
@@ -133,10 +134,10 @@ class DuckDB(Engine[duckdb.DuckDBPyRelation]):
         return pl.DataFrame(frame)
 
     def to_polars_lazy(self, frame: duckdb.DuckDBPyRelation, rows: int | None = None) -> pl.LazyFrame:
-        """Collect a table within ``resident_limit``; stream a larger one by batches."""
+        """Collect a table within memory; stream a larger one by batches."""
         from polars.io.plugins import register_io_source
 
-        if (self.rows(frame) if rows is None else rows) * len(frame.columns) <= self.resident_limit:
+        if not self.exceeds_memory((self.rows(frame) if rows is None else rows) * len(frame.columns)):
             return self.collect(frame).lazy()
         schema = self.collect(frame.limit(0)).schema
         texts = [pl.col(name).cast(pl.String) for name, dtype in schema.items() if dtype in (pl.Categorical, pl.Enum)]
@@ -145,7 +146,7 @@ class DuckDB(Engine[duckdb.DuckDBPyRelation]):
         def batches(
             columns: list[str] | None, predicate: pl.Expr | None, limit: int | None, _size: int | None
         ) -> Iterator[pl.DataFrame]:
-            wanted = frame if columns is None else self.select(frame, columns)
+            wanted = frame if columns is None else select_columns(frame, columns)
             cast = texts if columns is None else [text for text in texts if text.meta.output_name() in columns]
             for batch in (wanted if limit is None else wanted.limit(limit)).to_arrow_reader(BATCH):
                 cells = pl.DataFrame(batch).with_columns(cast)
@@ -162,7 +163,7 @@ class DuckDB(Engine[duckdb.DuckDBPyRelation]):
     ) -> duckdb.DuckDBPyRelation:
         """Register the function for Arrow arrays; on a user's connection, compute and join its results."""
         if self._foreign:
-            rows = self.collect(self.select(frame, list(dict.fromkeys([RECORD, *inputs]))))
+            rows = self.collect(select_columns(frame, list(dict.fromkeys([RECORD, *inputs]))))
             results = function(rows.select(inputs)).select(pl.all().name.prefix("__new__"))
             joined = self.attach(frame, rows.select(RECORD).hstack(results), [RECORD])
             return _project(joined, {name: quote_name(f"__new__{name}") for name in outputs}, len(results.columns))
@@ -183,10 +184,10 @@ class DuckDB(Engine[duckdb.DuckDBPyRelation]):
             frame.project(f"*, {call} AS __made__"), {each: f"__made__.{quote_name(each)}" for each in outputs}, 1
         )
 
-    def tallies(self, frame: duckdb.DuckDBPyRelation, names: Sequence[str]) -> dict[str, pl.DataFrame]:
+    def _tallies(self, frame: duckdb.DuckDBPyRelation, names: Sequence[str]) -> dict[str, pl.DataFrame]:
         """Count all columns in one pass over the rows."""
         if len(names) < 2 or ROWS in frame.columns:
-            return super().tallies(frame, names)
+            return super()._tallies(frame, names)
         keys = ", ".join(map(quote_name, names))
         sets = ", ".join(f"({quote_name(name)})" for name in names)
         view = f"celosia_{next(_names)}"
@@ -199,12 +200,12 @@ class DuckDB(Engine[duckdb.DuckDBPyRelation]):
             for i, name in enumerate(names)
         }
 
-    def replace_by_codes(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
+    def _replace_by_codes(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
         """Replace text with few values and whole numbers without gaps by expressions, others by joins."""
         places = {name: _place(name, values) for name, values in domains.items()}
         codes = {name: place for name, place in places.items() if place is not None}
         coded = _project(frame, codes) if codes else frame
-        return super().replace_by_codes(coded, {name: values for name, values in domains.items() if name not in codes})
+        return super()._replace_by_codes(coded, {name: values for name, values in domains.items() if name not in codes})
 
     def count(
         self,
@@ -222,27 +223,15 @@ class DuckDB(Engine[duckdb.DuckDBPyRelation]):
             return self._count_values(frame, names, orders, person, weight)
         return super().count(frame, names, domains=domains, orders=orders, person=person, weight=weight)
 
-    def list_domains(
-        self,
-        frame: duckdb.DuckDBPyRelation,
-        names: Sequence[str],
-        further: Sequence[str],
-        domains: Mapping[str, Domain],
-        orders: Orders,
-        *,
-        needed: bool,
-    ) -> dict[str, Domain]:
-        """Return no domain where ``count`` will count by values, in one pass."""
-        if not needed and len(further) <= 1 and self.memory is None:
-            return {}
-        return super().list_domains(frame, names, further, domains, orders, needed=needed)
+    def _counts_by_value(self, further: int) -> bool:
+        return further <= 1 and self.memory is None
 
-    def count_by_key(
+    def _count_by_key(
         self, frame: duckdb.DuckDBPyRelation, domains: Mapping[str, Domain], weight: str | None = None
     ) -> KeyCounts:
         """Group by the codes in few bytes, which is faster than by one key of eight bytes."""
         if not domains or ROWS in frame.columns:
-            return super().count_by_key(frame, domains, weight)
+            return super()._count_by_key(frame, domains, weight)
         coded = nw.from_native(self._coded_rows(frame, domains, None, weight))
         parts = [name for name in (HIGHS, LOWS) if name in coded.columns]
         summed = [nw.len().alias(ROWS), *(nw.col(name).sum() for name in parts)]
@@ -251,7 +240,7 @@ class DuckDB(Engine[duckdb.DuckDBPyRelation]):
         sums = counted.select(pl.Series(KEY, keys), pl.col(ROWS, *parts).cast(pl.Int64))
         return KeyCounts.of_sums(sums)
 
-    def shrink_text(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
+    def _shrink_text(self, frame: duckdb.DuckDBPyRelation, domains: Domains) -> duckdb.DuckDBPyRelation:
         """Convert text with few values to enumerations."""
         types = dict(zip(frame.columns, frame.types, strict=True))
         small = {n: v for n, v in domains.items() if _enumerable(v) and str(types[n]) == "VARCHAR"}
@@ -262,7 +251,7 @@ class DuckDB(Engine[duckdb.DuckDBPyRelation]):
         wanted = ", ".join(f"quantile_cont({quote_name(column)}, {float(q)!r})" for q in shares)
         return [float(value) for value in frame.aggregate(wanted).fetchone() or ()]
 
-    def write(self, frame: duckdb.DuckDBPyRelation, path: Path) -> None:
+    def _write(self, frame: duckdb.DuckDBPyRelation, path: Path) -> None:
         """Write a Parquet file as a stream."""
         frame.write_parquet(str(path))
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from celosia.data.engines.engine import ORDER, RECORD
 from celosia.data.engines.fingerprint import BLOCK
+from celosia.data.engines.lazy_frames import ORDER, RECORD
 from celosia.data.spill import spill_folder
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from celosia.data.engines.fingerprint import BLOCK, block_digest, whole
+from celosia.data.engines.lazy_frames import PERSONS, RECORD, ROWS, frame_types, row_count, select_columns
 from celosia.errors import DataError
 from celosia.histogram import Domain, Encoded, Histogram, PersonPairs, count_persons, encode, pack
 from celosia.histogram.combinations import KEYS
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoLazyFrame
     from numpy.typing import NDArray
 
-    from celosia.data.engines.engine import Engine, Frame, SpilledRows
+    from celosia.data.engines.engine import Engine, SpilledRows
+    from celosia.data.engines.lazy_frames import Frame
 
     Ints = NDArray[np.int64]
     Domains = Mapping[str, Domain]
@@ -36,8 +38,6 @@ PERSON = "__person__"
 """Column with the person of each row: the person id, or the person's first record."""
 NO_PERSON = -1
 """Value of ``PERSON`` for records without a person id, where it is the first record."""
-ROWS = "__rows__"
-PERSONS = "__persons__"
 HIGHS, LOWS = "__high__", "__low__"
 """Columns with the parts of a weight, or of a sum of weights (:mod:`celosia.histogram.fixed_point`)."""
 SORTED = 50_000_000
@@ -208,6 +208,8 @@ class StoredCodes:
     domains: Domains
     person: bool
     weight: bool
+    person_keys: tuple[str, ...] | None = None
+    """Columns by which persons are listed, see :class:`celosia.histogram.Histogram`; None for all."""
 
     @property
     def frame(self) -> IntoLazyFrame:
@@ -219,17 +221,11 @@ class StoredCodes:
         """Return whether these columns are stored."""
         return set(names) <= set(self.domains)
 
-    def count(
-        self,
-        names: Sequence[str],
-        *,
-        person: bool = False,
-        weight: bool = False,
-        person_keys: Sequence[str] | None = None,
-    ) -> Histogram:
-        """Count the rows; ``person_keys``: see :class:`celosia.histogram.Histogram`."""
+    def count(self, names: Sequence[str], *, person: bool = False, weight: bool = False) -> Histogram:
+        """Count the rows."""
         domains = {name: self.domains[name] for name in names}
-        listed = None if person_keys is None or set(names) <= set(person_keys) else frozenset(person_keys)
+        some = not person or self.person_keys is None or set(names) <= set(self.person_keys)
+        listed = None if some else frozenset(self.person_keys or ())
         kept = [PERSON] * person + [HIGHS, LOWS] * (weight and self.weight)
         if fits_in_key(domains) and person and listed is None and self._few_enough_to_sort:
             return self._sort_rows(names, kept).histogram(domains)
@@ -246,8 +242,7 @@ class StoredCodes:
     @property
     def _few_enough_to_sort(self) -> bool:
         """Whether keys and persons can be sorted in memory, with sixteen bytes per row."""
-        here = self.engine.local and self.engine.memory is None
-        return here and self._in_order().select(pl.len()).collect().item() <= SORTED
+        return self.engine._sorts_rows and self._in_order().select(pl.len()).collect().item() <= SORTED
 
     def _sort_rows(self, names: Sequence[str], kept: Sequence[str]) -> KeyCounts:
         rows = nw.from_native(self._in_order()).select(self._key(names).alias(KEY), *kept).to_native()
@@ -265,10 +260,8 @@ class StoredCodes:
 
     def first_records(self) -> IntoLazyFrame | None:
         """Return each record with the first record of its person, or None if executors have not computed it."""
-        from celosia.data.engines.engine import RECORD
-
-        stored = self.person and RECORD in self.engine.types(self.frame)
-        return self.engine.select(self.frame, [RECORD, PERSON]) if stored else None
+        stored = self.person and RECORD in frame_types(self.frame)
+        return select_columns(self.frame, [RECORD, PERSON]) if stored else None
 
     def fingerprint(self, names: Sequence[str], others: pl.LazyFrame | None) -> bytes:
         """Digest of some columns from their codes; ``others`` has those that are not stored."""
@@ -360,17 +353,17 @@ def count_keys(
     engine: Engine[Frame], keyed: Frame, *, person: bool, person_keys: frozenset[str] | None = None
 ) -> KeyCounts:
     """Count rows by their key (``KEY``), and persons (``PERSON``) if asked for."""
-    parts = [name for name in (HIGHS, LOWS) if name in engine.types(keyed)]
-    summed = [engine.row_count(keyed).alias(ROWS), *(nw.col(name).sum() for name in parts)]
+    parts = [name for name in (HIGHS, LOWS) if name in frame_types(keyed)]
+    summed = [row_count(keyed).alias(ROWS), *(nw.col(name).sum() for name in parts)]
     frame = nw.from_native(keyed)
     if not person:
         return KeyCounts.of_sums(_collect(engine, frame.group_by(KEY).agg(*summed)))
     by = KEY if person_keys is None else _KEYS
     spread = frame.group_by(PERSON).agg(low=nw.col(by).min(), high=nw.col(by).max(), *summed)  # noqa: B026
-    stored = engine.spill(spread.to_native())  # read twice, one row per person
+    stored = engine._spill(spread.to_native())  # read twice, one row per person
     spread = nw.from_native(stored.frame)
     several = engine.collect(
-        spread.filter(nw.col("low") < nw.col("high")).select(PERSON).head(engine.collect_limit + 1).to_native()
+        spread.filter(nw.col("low") < nw.col("high")).select(PERSON).head(engine._column_limit + 1).to_native()
     )
     refuse_many(engine, len(several))
     pairs = pl.DataFrame(schema=dict.fromkeys([KEY, _LISTED, ROWS, *parts], pl.Int64))
@@ -378,7 +371,7 @@ def count_keys(
         numbered = several.with_row_index(_LISTED).with_columns(pl.col(_LISTED).cast(pl.Int64))
         theirs = nw.from_native(engine.attach(keyed, numbered, [PERSON], keep_unmatched=False))
         pairs = _collect(engine, theirs.group_by(KEY, _LISTED).agg(*summed)).sort(KEY, _LISTED)
-        engine.check_bound(pairs.height * pairs.width)
+        engine._check_bound(pairs.height * pairs.width)
     if person_keys is None:
         each = spread.filter(nw.col("low") == nw.col("high")).with_columns(nw.col("low").alias(KEY))
     else:
@@ -441,9 +434,9 @@ def _parts(frame: pl.DataFrame) -> Ints | None:
 
 def refuse_many(engine: Engine[Any], persons: int) -> None:
     """Raise if more persons have several combinations than an engine lists."""
-    if persons > engine.collect_limit:
+    if persons > engine._column_limit:
         raise DataError(
-            f"more than {engine.collect_limit} persons have several combinations of the quasi-identifiers, and "
+            f"more than {engine._column_limit} persons have several combinations of the quasi-identifiers, and "
             f"{engine.name} lists no more. Use coarser quasi-identifiers (recode), columns that stay the same "
             "for a person, or another engine."
         )

@@ -7,6 +7,7 @@ import itertools
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,9 +19,19 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
-from celosia.data.engines.engine import ORDER, RECORD, Engine, SpilledRows, to_polars
+from celosia.data.engines.engine import Engine, SpilledRows
 from celosia.data.engines.fingerprint import BLOCK, block_digest, digests_in_order, whole
-from celosia.data.engines.row_codes import NO_PERSON, PERSON, ROWS, StoredCodes
+from celosia.data.engines.lazy_frames import (
+    ORDER,
+    RECORD,
+    ROWS,
+    filter_rows,
+    group_counts,
+    select_columns,
+    sort_by_record,
+    to_polars,
+)
+from celosia.data.engines.row_codes import NO_PERSON, PERSON, StoredCodes
 from celosia.data.engines.spark_session import session
 from celosia.data.spill import spill_folder
 from celosia.errors import DataError
@@ -47,35 +58,39 @@ class Spark(Engine["DataFrame"]):
     """Runs on the session of each frame. Only a sort gives the rows an order."""
 
     name: ClassVar[str] = "spark"
-    local: ClassVar[bool] = False
-    collect_limit: ClassVar[int] = 1_000_000
-    memory_name: ClassVar[str] = "the memory of the driver"
+    _column_limit: ClassVar[int] = 1_000_000
+    _memory_name: ClassVar[str] = "the memory of the driver"
+    _lists_all_persons: ClassVar[bool] = False
+    _sorts_rows: ClassVar[bool] = False
 
     def __init__(self, master: str | None = None, memory: int | None = None) -> None:
         super().__init__(memory)
         self.master = master or None
 
-    def scan(self, path: Path) -> DataFrame:
+    def _scan(self, path: Path) -> DataFrame:
         """Open a Parquet file."""
         with _without_cells():
             return _read_parquet(session(self.master), path)
 
-    def scan_like(self, facts: FileFacts, frame: pl.LazyFrame) -> DataFrame | None:
+    def _scan_like(self, facts: FileFacts, frame: pl.LazyFrame) -> DataFrame | None:
         """Open a Parquet file whose types Spark has too."""
         if facts.source is None or facts.type != "parquet":
             return None
         types = frame.collect_schema()
-        return self.scan(facts.source) if all(_spark_type(dtype) == dtype for dtype in types.values()) else None
+        return self._scan(facts.source) if all(_spark_type(dtype) == dtype for dtype in types.values()) else None
 
-    def accept(self, frame: IntoFrame) -> DataFrame:
-        """Return a Spark frame as it is; convert a lazy Polars frame through a file, others through Arrow."""
+    def accept(self, frame: IntoFrame, facts: FileFacts | None = None) -> DataFrame:
+        """Return a Spark frame as it is; open the file of a Polars frame, or write one; convert others by Arrow."""
         if is_spark(frame):
             return frame
+        opened = self._scan_like(facts, frame) if facts is not None and isinstance(frame, pl.LazyFrame) else None
+        if opened is not None:
+            return opened
         running = session(self.master)
         if isinstance(frame, pl.LazyFrame):
-            path = _spill().with_suffix(".parquet")
+            path = _new_path().with_suffix(".parquet")
             _storable(frame).sink_parquet(path)
-            return self.scan(path)
+            return self._scan(path)
         return _create_frame(running, _storable(to_polars(frame).lazy()).collect())
 
     def identify(self, frame: DataFrame) -> DataFrame:
@@ -111,7 +126,7 @@ class Spark(Engine["DataFrame"]):
 
     def to_polars_lazy(self, frame: DataFrame, rows: int | None = None) -> pl.LazyFrame:  # noqa: ARG002
         """Scan files that the executors write, in the order of the partitions."""
-        folder = _spill()
+        folder = _new_path()
         with _without_cells():
             frame.write.parquet(folder.absolute().as_uri())
         parts = sorted(folder.glob("part-*.parquet"))
@@ -121,12 +136,12 @@ class Spark(Engine["DataFrame"]):
             )
         return pl.scan_parquet(parts, glob=False)
 
-    def shuffle(self, frame: DataFrame, stream: Stream, domains: Domains | None = None) -> DataFrame:  # noqa: ARG002
+    def shuffle(self, frame: DataFrame, stream: Stream, domains: Callable[[], Domains] | None = None) -> DataFrame:  # noqa: ARG002
         """Partition the rows by equal ranges of the sort key, which is uniform, and sort each partition.
 
         A sort would compute the rows twice, the first time to find the ranges.
         """
-        keyed = self.add_shuffle_order(frame, stream)
+        keyed = self._add_shuffle_order(frame, stream)
         parts = int(keyed.sparkSession.conf.get("spark.sql.shuffle.partitions"))
         share = F.col(ORDER).cast("double") / F.lit(2.0**64) + F.lit(0.5)
         part = F.least(F.floor(share * F.lit(parts)), F.lit(parts - 1)).cast("int")
@@ -177,23 +192,29 @@ class Spark(Engine["DataFrame"]):
         with _without_cells():
             return frame.mapInArrow(apply, _types(outputs))
 
-    def spill(self, frame: DataFrame) -> SpilledRows[DataFrame]:
+    def _spill(self, frame: DataFrame) -> SpilledRows[DataFrame]:
         """Compute the rows once, in files that the executors write and read."""
-        folder = _spill()
+        folder = _new_path()
         with _without_cells():
             frame.write.parquet(folder.absolute().as_uri())
             return SpilledRows(_read_parquet(frame.sparkSession, folder), folder)
 
-    def stores_codes(self, person: str | None) -> bool:
+    def _stores_codes(self, person: str | None) -> bool:
         """Return whether persons are counted; rows without persons are counted only once."""
         return person is not None
 
-    def encode(
-        self, frame: DataFrame, domains: Mapping[str, Domain], *, person: str | None = None, weight: str | None = None
+    def _store(
+        self,
+        frame: DataFrame,
+        domains: Mapping[str, Domain],
+        person: str | None,
+        weight: str | None,
+        quasi: Sequence[str] | None,
     ) -> StoredCodes:
         """Write the codes, with record ids if the table has them; then a person's id is their first record."""
+        listed = None if quasi is None else tuple(quasi)
         if person is None or RECORD not in frame.columns:
-            return super().encode(frame, domains, person=person, weight=weight)
+            return replace(super()._store(frame, domains, person, weight, quasi), person_keys=listed)
         coded = self._coded_rows(frame, domains, person, weight, [RECORD])
         types = self.polars_types(coded) | {PERSON: pl.Int64()}
 
@@ -202,10 +223,19 @@ class Spark(Engine["DataFrame"]):
             return part.with_columns(first.alias(PERSON))
 
         numbered = self.map_partitions(coded, [PERSON], types, with_first, self.rows(frame))
-        return StoredCodes(self, self.spill(numbered), domains, person=True, weight=weight is not None)
+        spilled = self._spill(numbered)
+        return StoredCodes(self, spilled, domains, person=True, weight=weight is not None, person_keys=listed)
 
-    def fingerprint(self, frame: DataFrame, names: Sequence[str]) -> bytes:
-        """Digest the blocks on the executors and collect their digests.
+    def fingerprint(
+        self,
+        frame: DataFrame,
+        names: Sequence[str],
+        *,
+        in_order: bool = False,  # noqa: ARG002
+        stored: StoredCodes | None = None,  # noqa: ARG002
+        rows: int | None = None,  # noqa: ARG002
+    ) -> bytes:
+        """Digest the blocks on the executors and collect their digests; stored codes have no order.
 
         Blocks that are complete and in order in one partition are digested there. Others are gathered first: those
         that two partitions share, or all blocks of a table in another order.
@@ -213,9 +243,9 @@ class Spark(Engine["DataFrame"]):
         numbered = frame if RECORD in frame.columns else self.identify(frame)
         last = self.collect(numbered.agg(F.max(RECORD).alias("last"), F.count("*").alias("rows"))).row(0)
         if last[1] == 0:
-            return block_digest(self.collect(self.select(frame, names)))
+            return block_digest(self.collect(select_columns(frame, names)))
         if last[0] + 1 != last[1]:  # records were dropped: number the others without gaps
-            numbered = self.identify(self.sort_by_record(numbered).drop(RECORD))
+            numbered = self.identify(sort_by_record(numbered).drop(RECORD))
         cells = numbered.select(RECORD, *(F.col(_quote(name)) for name in names))
         digests = self._digests_in_order(cells, last[1])
         whole_blocks = digests.filter(pl.col("digest").is_not_null() & (digests["block"] >= 0).all())
@@ -249,12 +279,19 @@ class Spark(Engine["DataFrame"]):
             blocks = cells.groupBy(F.floor(F.col(RECORD) / BLOCK))
             return self.collect(blocks.applyInArrow(apply, "block long, digest binary"))
 
+    def keyed_batches(self, *_args: object, **_options: object) -> None:
+        """Return None: rows have no order."""
+
+    def can_preview(self) -> bool:
+        """Return false: reading a row is a job."""
+        return False
+
     def map_blocks(self, frame: DataFrame, block: str, work: Callable[[pl.DataFrame], pl.DataFrame]) -> DataFrame:
         """Apply the function on the executors; the types of its result are those for the smallest block."""
-        sizes = self.collect(self.histogram(frame, [block])).sort(ROWS, block)
+        sizes = self.collect(group_counts(frame, [block])).sort(ROWS, block)
         if not len(sizes):
             return frame.drop(block)
-        types = work(self.collect(self.filter(frame, nw.col(block) == sizes[block][0]))).schema
+        types = work(self.collect(filter_rows(frame, nw.col(block) == sizes[block][0]))).schema
 
         def apply(rows: pa.Table) -> pa.Table:
             return _arrow(_storable(work(pl.DataFrame(rows)).cast(types).lazy()).collect())
@@ -319,7 +356,7 @@ def _read_parquet(running: SparkSession, path: Path) -> DataFrame:
     return running.read.option("__globPaths__", "false").parquet(f"file://{path.absolute()}")
 
 
-def _spill() -> Path:
+def _new_path() -> Path:
     return spill_folder() / f"spark-{next(_spills)}"
 
 

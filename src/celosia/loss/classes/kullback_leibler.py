@@ -51,7 +51,7 @@ class KullbackLeibler(SearchObjective, Loss):
 
     def parts(self, original: Table, protected: Table) -> dict[str, float]:
         """Return the entropy of the original combinations, and their cross entropy under the protected table."""
-        from celosia.data.engines.row_codes import ROWS
+        from celosia.data.engines.lazy_frames import ROWS
 
         n = max(1, len(original))
         counts = _present(class_cells(original)[ROWS].to_numpy(), original.suppressed())

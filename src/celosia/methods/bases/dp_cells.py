@@ -52,7 +52,9 @@ def count_cells(table: Table, columns: Sequence[str], rows: int) -> pl.DataFrame
     keys = list(columns)
     if person is None:
         engine = table.engine
-        histogram = engine.collect_bounded(engine.histogram(table.rows.unmarked_frame(), keys))
+        from celosia.data.engines.lazy_frames import group_counts
+
+        histogram = engine.collect_bounded(group_counts(table.rows.unmarked_frame(), keys))
         return histogram.select(*keys, pl.col("__rows__").cast(pl.Int64).alias(COUNT))
     frame = table.polars().select(list(dict.fromkeys([*keys, person]))).filter(~pl.Series(table.counts.suppressed_mask))
     # the choice of the rows of a person must not depend on the seed of the run, or it could be repeated

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from celosia.data.engines.engine import RECORD
-from celosia.data.engines.row_codes import ROWS
+from celosia.data.engines.lazy_frames import RECORD, ROWS, filter_rows, group_counts, with_columns
 from celosia.errors import DataError, ParameterError
 from celosia.parts import Columns, Memory, Method, PersonUnit
 from celosia.table import Outcome
@@ -17,8 +16,8 @@ from celosia.table.derive import rewrite_columns, with_record_ids
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
-    from narwhals.typing import IntoFrame
 
+    from celosia.classes import EngineFrame
     from celosia.data.engines.engine import Engine
     from celosia.data.schema import Schema
     from celosia.streams import Stream
@@ -81,36 +80,34 @@ class InBlocks(Method):
         given = with_record_ids(table)
         engine = given.engine
         frame = self._cut(engine, _number_strata(engine, given.rows.frame, self.by), self._near(given))
-        counts = engine.collect(engine.histogram(frame, [BLOCK]))[ROWS]
+        counts = engine.collect(group_counts(frame, [BLOCK]))[ROWS]
         if not len(counts):
             return Outcome(given, {"blocks": 0})
         done = engine.map_blocks(frame, BLOCK, _Work(self.method, given.schema, stream))
         evidence = {"blocks": len(counts), "smallest": counts.min(), "largest": counts.max()}
         return Outcome(rewrite_columns(given, done, self.overwrites(given.schema)), evidence)
 
-    def _cut(self, engine: Engine[Any], frame: IntoFrame, near: list[str]) -> object:
+    def _cut(self, engine: Engine[Any], frame: EngineFrame, near: list[str]) -> EngineFrame:
         """Cut the blocks that are too large, as far as they can be cut."""
         import narwhals as nw
 
         if self.size is None:
             return frame
-        strata = engine.collect(engine.histogram(frame, [BLOCK])).sort(BLOCK)
+        strata = engine.collect(group_counts(frame, [BLOCK])).sort(BLOCK)
         cutter = _Cutter(engine, near, self.size, next_number=len(strata))
         cutter.whole = {name: high - low for name, (low, high) in cutter.ends(frame).items()}
         label = nw.col(BLOCK)
         for number, count in strata.select(BLOCK, ROWS).iter_rows():
             if count > self.size:
                 inside = nw.col(BLOCK) == number
-                label = (
-                    nw.when(inside).then(cutter.number(engine.filter(frame, inside), number, count)).otherwise(label)
-                )
-        return engine.with_columns(frame, {BLOCK: label})
+                label = nw.when(inside).then(cutter.number(filter_rows(frame, inside), number, count)).otherwise(label)
+        return with_columns(frame, {BLOCK: label})
 
     def _near(self, table: Table) -> list[str]:
         """List the numeric columns by which blocks are cut."""
         if self.size is None:
             return []
-        types = table.engine.types(table.rows.frame)
+        types = table.rows.types
         named = self.near or tuple(name for name in self.overwrites(table.schema) if types[name].is_numeric())
         if not named or not all(types[name].is_numeric() for name in named):
             raise DataError("in-blocks: blocks are cut by numeric columns: name some under near, or give by alone.")
@@ -122,14 +119,14 @@ def _why(method: Method) -> str:
     return "it needs no block" if by_record else "it makes other rows or further tables"
 
 
-def _number_strata(engine: Engine[Any], frame: IntoFrame, by: tuple[str, ...]) -> IntoFrame:
+def _number_strata(engine: Engine[Any], frame: EngineFrame, by: tuple[str, ...]) -> EngineFrame:
     """Add a column with the number of the stratum of each record."""
     import narwhals as nw
     import polars as pl
 
-    numbered: IntoFrame = engine.with_columns(frame, {BLOCK: nw.lit(0, nw.Int64)})
+    numbered: EngineFrame = with_columns(frame, {BLOCK: nw.lit(0, nw.Int64)})
     if by:
-        strata = engine.collect_bounded(engine.histogram(frame, by)).select(by).sort(by, nulls_last=True)
+        strata = engine.collect_bounded(group_counts(frame, by)).select(by).sort(by, nulls_last=True)
         strata = strata.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(BLOCK))
         numbered = engine.attach(frame, strata, by)
     return numbered
@@ -146,7 +143,7 @@ class _Cutter:
     whole: dict[str, float] = field(default_factory=dict)
     """Range of the whole table in each column, by which the range of a block is divided."""
 
-    def number(self, block: IntoFrame, number: int, count: int) -> nw.Expr:
+    def number(self, block: EngineFrame, number: int, count: int) -> nw.Expr:
         """Cut a block of ``count`` records until no part is too large; expression of the number of each part."""
         import narwhals as nw
 
@@ -154,14 +151,14 @@ class _Cutter:
         if border is None:
             return nw.lit(number, nw.Int64)
         name, limit = border
-        above = self.engine.filter(block, nw.col(name) > limit)
-        below = self.engine.filter(block, (nw.col(name) <= limit) | nw.col(name).is_null())
+        above = filter_rows(block, nw.col(name) > limit)
+        below = filter_rows(block, (nw.col(name) <= limit) | nw.col(name).is_null())
         beyond = self.engine.rows(above)
         other, self.next_number = self.next_number, self.next_number + 1
         lower = self.number(below, number, count - beyond)
         return nw.when(nw.col(name) > limit).then(self.number(above, other, beyond)).otherwise(lower)
 
-    def _border(self, block: IntoFrame) -> tuple[str, float] | None:
+    def _border(self, block: EngineFrame) -> tuple[str, float] | None:
         """Find the column in which the block has the widest range, and its median; None when nothing can be cut."""
         ends = self.ends(block)
         spread = {name: (high - low) / (self.whole[name] or 1.0) for name, (low, high) in ends.items()}
@@ -173,7 +170,7 @@ class _Cutter:
         # where more than half have the largest value the border lies below it
         return name, median if median < high else (low + high) / 2
 
-    def ends(self, block: IntoFrame) -> dict[str, tuple[float, float]]:
+    def ends(self, block: EngineFrame) -> dict[str, tuple[float, float]]:
         """Smallest and largest value of each column that has any."""
         import narwhals as nw
 

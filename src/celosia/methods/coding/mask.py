@@ -47,9 +47,9 @@ class Mask(PublishesEvidence, RowWise, Method):
 
     def apply(self, table: Table, stream: Stream) -> Outcome:  # noqa: ARG002
         """Mask the columns."""
-        from celosia.data.engines.engine import as_text
+        from celosia.data.engines.lazy_frames import as_text
 
-        types = table.engine.types(table.rows.frame)
+        types = table.rows.types
         changed = {name: self._mask(as_text(name, types[name])) for name in self.columns}
         return Outcome(replace_by_expressions(table, changed), {"masked": list(self.columns)})
 

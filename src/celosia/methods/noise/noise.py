@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from celosia.data.engines.engine import RECORD
+from celosia.data.engines.lazy_frames import RECORD
 from celosia.errors import DataError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from pydantic import Field, model_validator
 
-from celosia.data.engines.engine import RECORD
+from celosia.data.engines.lazy_frames import RECORD
 from celosia.errors import DataError, ParameterError
 from celosia.methods.bases.by_rows import NOISE_PER_ROW
 from celosia.methods.bases.cells import Impossible, combine_codes, created_impossible, strata, units

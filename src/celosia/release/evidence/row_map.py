@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celosia.data.engines.engine import RECORD
 from celosia.data.engines.fingerprint import BLOCK
+from celosia.data.engines.lazy_frames import RECORD
 from celosia.data.engines.row_codes import NO_PERSON, PERSON
 from celosia.errors import DataError
 from celosia.streams import keyed_words

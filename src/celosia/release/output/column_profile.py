@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from celosia.data.engines.row_codes import ROWS
+from celosia.data.engines.lazy_frames import ROWS, group_counts
 from celosia.proposals.recognition.names import only_names
 from celosia.proposals.recognition.normal_form import plain_spelling
 from celosia.proposals.recognition.traces import NAMES, TRACES, traces_in
@@ -94,7 +94,7 @@ def profile_column(table: Table, name: str, *, untouched: bool) -> ColumnProfile
     """Count the values of a column by what they contain; pseudonyms only in a column that no step overwrote."""
     import polars as pl
 
-    dtype = table.engine.types(table.rows.frame)[name]
+    dtype = table.rows.types[name]
     texts = not (dtype.is_numeric() or dtype.is_temporal() or dtype.is_boolean())
     count = functools.partial(_count_kinds, name=name, texts=texts, codes=untouched)
     if (untouched or not texts) and has_many_values(table, name):  # labels that steps made of texts are read one by one
@@ -117,7 +117,7 @@ def _profile_in_engine(
     import polars as pl
 
     engine = table.engine
-    values = nw.from_native(engine.histogram(table.rows.frame, [name])).filter(~nw.col(name).is_null())
+    values = nw.from_native(group_counts(table.rows.frame, [name])).filter(~nw.col(name).is_null())
     if texts:
         values = values.with_columns(nw.col(name).cast(nw.String)).filter(nw.col(name) != "*")
     types = {_WHAT: pl.String(), _VALUES: pl.Int64(), ROWS: pl.Int64(), _LEAST: pl.Int64()}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from celosia.classes import Rows
-from celosia.data.engines.engine import as_text
+from celosia.data.engines.lazy_frames import as_text, select_columns, sort_by_record
 from celosia.data.schema import NAMING, Kind, Role
 from celosia.errors import OutputError, UnknownName
 from celosia.parts import Formal, identity
@@ -109,12 +109,12 @@ def order_records(output: OutputTable, order: str, stream: Stream) -> Table:
     Further tables of original records are shuffled too, each by its own stream. Other methods or columns give another
     order under the same seed, so that two releases cannot be joined by position.
     """
-    table, engine = output.table, output.table.engine
+    table = output.table
     if order == "kept":
-        return reorder(table, engine.sort_by_record(table.rows.frame))
+        return reorder(table, sort_by_record(table.rows.frame))
     stream = order_stream(output, stream)
     secrets = tuple({**secret, **_shuffle_tables(output.original, secret, stream)} for secret in table.private_history)
-    return with_provenance(shuffle(table, stream, _domains(table)), private_history=secrets)
+    return with_provenance(shuffle(table, stream, lambda: _domains(table)), private_history=secrets)
 
 
 def order_stream(output: OutputTable, stream: Stream) -> Stream:
@@ -126,7 +126,7 @@ def _domains(table: Table) -> dict[str, pl.Series]:
     """Values of the text columns of a table that is not in memory, as the guard has counted them."""
     import polars as pl
 
-    if table.counts.frame is not None or not table.engine.local:
+    if table.counts.frame is not None:
         return {}
     types = column_types(table)
     return {name: count_values(table, name)[name] for name in table.names if types[name] == pl.String}
@@ -202,7 +202,7 @@ class _Choice:
                 "original column, though a step overwrites it. Overwrite all of them (pseudonymise, mask), drop the "
                 f"column, or keep it on purpose ({self.keeping})."
             )
-        if all(side.engine.types(side.rows.frame)[name].is_numeric() for side in (self.original, table)):
+        if all(side.rows.types[name].is_numeric() for side in (self.original, table)):
             raise OutputError(
                 f"{self.reason(name)} column {name!r}: a step computes numbers from its numbers, and a mean "
                 "of a few of them still identifies people. Replace them (pseudonymise, mask), drop the column, or keep "
@@ -247,7 +247,9 @@ def _shuffle_tables(original: Table, secret: Mapping[str, Any], stream: Stream) 
     for name, other in tables.items():
         if other.provenance.family is original.provenance.family:
             engine = other.engine
-            shuffled = engine.select(engine.shuffle(with_record_ids(other).rows.frame, stream.child(name)), other.names)
+            shuffled = select_columns(
+                engine.shuffle(with_record_ids(other).rows.frame, stream.child(name)), other.names
+            )
             rows = Rows(engine, engine.identify(engine.materialise(shuffled)), other.schema)
             tables[name] = with_provenance(replace(other, rows=rows, _cache={}), family=object(), lineage=None)
     return {"tables": tables} if tables else {}

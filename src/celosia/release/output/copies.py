@@ -11,8 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from celosia.data.engines.engine import as_text
-from celosia.data.engines.row_codes import PERSONS, ROWS
+from celosia.data.engines.lazy_frames import PERSONS, ROWS, as_text, group_counts
 from celosia.release.output.column_profile import Frame
 from celosia.table.columns import count_distinct
 from celosia.table.pairing import number_spread, number_unit
@@ -63,7 +62,7 @@ def count_copies(original: Table, released: Table, formal: Collection[str]) -> C
     names = [name for name in released.names if name not in formal and name in original.names]
     if released.provenance.family is original.provenance.family or not (names and len(original) and len(released)):
         return None
-    types = original.engine.types(original.rows.frame)
+    types = original.rows.types
     numbers = [name for name in names if types[name].is_numeric()]
     many = {name for name in numbers if count_distinct(original, name) > CONTINUOUS * len(original)}
     tried = [_count(original, released, names, coarse=False)]
@@ -81,12 +80,12 @@ def _count(original: Table, released: Table, names: Sequence[str], *, coarse: bo
     engine, person = original.engine, original.schema.person
     by, persons = (ROWS, len(original)) if person is None else (PERSONS, _count_values(original, person))
     before = _comparable(original, original, names, [person] if person else [], coarse=coarse)
-    counted = nw.from_native(engine.histogram(before, names, person=person and PERSON))
+    counted = nw.from_native(group_counts(before, names, person=person and PERSON))
     rare = engine.collect(counted.filter(nw.col(by) <= 2).group_by(by).agg(nw.len().alias("combinations")).to_native())
     times = dict(rare.select(by, "combinations").rows())
     after = _comparable(original, released, names, [], coarse=coarse)
     once = counted.filter(nw.col(by) == 1).select(*names)
-    repeated = nw.from_native(released.engine.histogram(after, names)).join(once, on=names, how="inner")
+    repeated = nw.from_native(group_counts(after, names)).join(once, on=names, how="inner")
     records = int(engine.collect(repeated.select(nw.col(ROWS).sum()).to_native()).item() or 0)
     return Copies(records, len(released), 2 * times.get(2, 0) / persons, times.get(1, 0) / persons)
 

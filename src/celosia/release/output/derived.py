@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from celosia.data.engines.engine import RECORD
-from celosia.data.engines.row_codes import ROWS
+from celosia.data.engines.lazy_frames import RECORD, ROWS, group_counts
 from celosia.data.io.text.columns import is_mark
 from celosia.data.schema import NAMING, Role
 from celosia.release.output.rarity import count_unchanged, has_tolerance
@@ -152,7 +151,7 @@ class DerivedColumns:
                 for side, frame, names in zip("ba", frames, (before, after), strict=True)
             ]
             joint = parts[0].join(parts[1], on=[RECORD], how="inner").drop(RECORD)
-            counted = released.engine.histogram(joint.to_native(), joint.collect_schema().names())
+            counted = group_counts(joint.to_native(), joint.collect_schema().names())
             both = released.engine.collect(counted)  # combinations of cells, not records
             both = both[np.repeat(np.arange(len(both)), both[ROWS].to_numpy())]
             sides = (
@@ -324,7 +323,7 @@ class DerivedColumns:
                 and not has_many_values(self.released, name)
             ):
                 return int((self.released.counts.histogram(keys, rows_only=True).rows == 1).sum())
-            counted = nw.from_native(engine.histogram(self.released.rows.frame, keys))
+            counted = nw.from_native(group_counts(self.released.rows.frame, keys))
             return engine.rows(counted.filter(nw.col(ROWS) == 1).to_native())
 
         before = self.released.compute_once(("guard", *quasi), lambda: count_unique(quasi))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from celosia.data.engines.row_codes import ROWS
+from celosia.data.engines.lazy_frames import ROWS
 from celosia.data.io.text.sniff import DATE
 from celosia.data.schema import Kind, Role
 from celosia.errors import GuardError, UnknownName
@@ -151,7 +151,7 @@ class _Inspection:
 
     def sightings(self, name: str) -> Iterator[Sighting]:
         """Sightings in one column."""
-        dtype = self.released.engine.types(self.released.rows.frame)[name]
+        dtype = self.released.rows.types[name]
         untouched = name not in self.overwritten
         codes = untouched or self._keeps_values(name)
         profile = profile_column(self.released, name, untouched=codes)
@@ -164,7 +164,7 @@ class _Inspection:
             yield from self._texts(name, profile, codes=codes)
         if name in self.formal or name not in self.original.schema:
             return
-        was = self.original.engine.types(self.original.rows.frame)[name]
+        was = self.original.rows.types[name]
         whole = dtype.is_integer() or (dtype.is_numeric() and was.is_integer())  # means of whole numbers are as coarse
         coarse = whole and bool(profile.width <= COARSE)
         yield from self._derived.sightings(name, filled)
@@ -228,7 +228,7 @@ class _Inspection:
         if name not in original.schema or name not in self.overwritten or name in self.formal:
             return
         is_weight = Role.WEIGHT in original.schema[name].roles
-        if original.engine.types(original.rows.frame)[name].is_numeric() and not is_weight:
+        if original.rows.types[name].is_numeric() and not is_weight:
             pattern = number_form(profile_column(original, name, untouched=True).numbers(name))
             if pattern is not None and (pattern.checked or not pattern.fewest):
                 yield self._form(name, pattern, profile, "numbers computed from ")

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celosia.data.engines.engine import RECORD, as_text
-from celosia.data.engines.row_codes import PERSONS, ROWS
+from celosia.data.engines.lazy_frames import PERSONS, RECORD, ROWS, as_text, group_counts
 from celosia.release.output.column_profile import Frame
 from celosia.table.columns import count_values, has_many_values
 from celosia.table.derive import with_record_ids
@@ -35,13 +34,13 @@ def rare_values(original: Table, released: Table, name: str, *, untouched: bool,
     before, paired = None, released.provenance.family is original.provenance.family
     if not untouched or not paired:
         if not paired:  # rows of a synthesis, or of counts: a value must be rare in the original too
-            counted = nw.from_native(engine.histogram(original.rows.frame, [name], person=person))
+            counted = nw.from_native(group_counts(original.rows.frame, [name], person=person))
             counted = counted.filter(nw.col(PERSONS if person else ROWS) < FEW)
             counted = counted if values is None else nw.from_native(engine.collect(counted.to_native()))
         elif values is not None and not has_many_values(original, name):
             counted = nw.from_native(count_values(original, name))
         else:
-            counted = nw.from_native(engine.histogram(original.rows.frame, [name]))
+            counted = nw.from_native(group_counts(original.rows.frame, [name]))
             counted = counted if values is None else nw.from_native(engine.collect(counted.to_native()))
         before = _with_texts(counted.filter(~nw.col(name).is_null()), name).select(name)
         if values is not None and not len(kept := _with_texts(nw.from_native(values), name).join(before, on=[name])):
@@ -50,7 +49,7 @@ def rare_values(original: Table, released: Table, name: str, *, untouched: bool,
         same = untouched and len(original) == len(released) and _are_all_cells(original, name, values)
         after, by = _count_persons(original, original if same else released, name, person), PERSONS
     else:
-        whole = engine.histogram(released.rows.frame, [name]) if values is None else values
+        whole = group_counts(released.rows.frame, [name]) if values is None else values
         after, by = nw.from_native(whole), ROWS
     rare = _with_texts(after.filter(~nw.col(name).is_null() & (nw.col(by) < FEW)), name)
     rare = rare.filter(nw.col(name) != "*")
@@ -71,13 +70,12 @@ def _count_persons(original: Table, released: Table, name: str, person: str) -> 
     """Count rows and persons of the released values of a column."""
     import narwhals as nw
 
-    engine = released.engine
     if released is original:
-        return nw.from_native(engine.histogram(original.rows.frame, [name], person=person))
+        return nw.from_native(group_counts(original.rows.frame, [name], person=person))
     cells, ids = (nw.from_native(with_record_ids(table).rows.frame) for table in (released, original))
     persons = ids.select(RECORD, nw.col(person).alias(_PERSON))
     joint = cells.select(RECORD, name).join(persons, on=[RECORD], how="inner")
-    return nw.from_native(engine.histogram(joint.select(name, _PERSON).to_native(), [name], person=_PERSON))
+    return nw.from_native(group_counts(joint.select(name, _PERSON).to_native(), [name], person=_PERSON))
 
 
 def count_rare_cells(original: Table, released: Table, name: str, *, untouched: bool) -> int:
@@ -90,7 +88,7 @@ def count_rare_cells(original: Table, released: Table, name: str, *, untouched: 
 
 def has_tolerance(original: Table, released: Table, name: str) -> bool:
     """Whether a column is compared with a tolerance: decimals before or after, or numbers of a wide range."""
-    sides = [table.engine.types(table.rows.frame)[name] for table in (original, released)]
+    sides = [table.rows.types[name] for table in (original, released)]
     whole = all(side.is_integer() for side in sides)
     return all(side.is_numeric() for side in sides) and (not whole or is_spread(original, name))
 

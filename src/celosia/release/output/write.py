@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from celosia.data.engines.lazy_frames import select_columns
 from celosia.data.io import FileFacts
 from celosia.data.io import write as write_frame
 from celosia.data.io.atomic import refuse_existing, refuse_originals, replace_files
@@ -75,7 +76,7 @@ def write(
     )
     output = select_output(first, protected, steps, keep, keeping=keeping, acknowledge=acknowledge)
     released = order_records(output, order, Stream.of(seed, functools.partial(table_fingerprint, first)))
-    tables = {"out": released.engine.select(released.rows.frame, released.names)}
+    tables = {"out": select_columns(released.rows.frame, released.names)}
     tables |= {name: visible_frame(other) for name, other in further_tables(released).items()}
     paths = {name: path if name == "out" else sibling_path(path, f".{name}") for name in tables}
     facts = output_facts(first.origin.facts, steps)

@@ -1,8 +1,7 @@
 """Checks before a run that the engine supports the parts, from what parts and engines declare.
 
 A part declares whether it needs whole columns in memory or, a method, those of a block (``memory``); an engine how many
-cells it brings into memory for one column (``most``), and how much memory it was given (``memory``). The page of the
-documentation on what runs where is generated from the same declarations.
+rows it brings into memory for one column (``refusal``), and how much memory it was given (``memory``).
 """
 
 from __future__ import annotations
@@ -31,10 +30,11 @@ def refuse_beyond(table: Table, wanted: Iterable[Part]) -> None:
     for part in wanted:
         if not part.needs_memory(table.schema):
             continue
-        if len(table) > engine.collect_limit:
+        refusal = engine.refusal(len(table))
+        if refusal is not None:
             raise DataError(
-                f"{part.name} needs whole columns in memory: {len(table)} rows, and {engine.name} brings at most "
-                f"{engine.collect_limit} to {engine.memory_name}. {nearest(part, engine, len(table))}"
+                f"{part.name} needs whole columns in memory: {len(table)} rows, and {refusal}. "
+                f"{nearest(part, engine, len(table))}"
             )
         need = required_bytes(part, table)
         if engine.memory is not None and need > engine.memory:
@@ -77,7 +77,7 @@ def required_bytes(part: Part, table: Table) -> int:
 
 def nearest(part: Part, engine: Engine[Any], rows: int, memory: int | None = None) -> str:
     """Advice on what would work instead; ``memory`` is the number of bytes that would be enough."""
-    roomier = [name for name in installed_engines() if name != engine.name and engine_named(name).collect_limit >= rows]
+    roomier = [name for name in installed_engines() if name != engine.name and engine_named(name).refusal(rows) is None]
     ways = []
     if memory is not None:
         ways.append(f"give memory = {format_bytes(memory)!r} or more")
@@ -87,22 +87,13 @@ def nearest(part: Part, engine: Engine[Any], rows: int, memory: int | None = Non
     if roomier:
         ways.append(f"use the engine {roomier[0]}")
     if part.kind != "method":
-        able = [name for name, other in parts(part.kind).items() if not _always(other)]
+        able = [name for name, other in parts(part.kind).items() if not is_always_in_memory(other)]
         ways.append(f"measure one that needs no more than combinations: {', '.join(able)}" if able else "")
     ways.append("work on a sample of the records")
     first, *others = [way for way in ways if way]
     return "; or ".join([first[0].upper() + first[1:], *others]) + "."
 
 
-def support(part: type[Part], engine: type[Engine[Any]]) -> str:
-    """Describe the table sizes for which a part runs on an engine."""
-    bound = f"up to {engine.collect_limit / 1e6:g} million rows"
-    if not _always(part):
-        sure = part.needs_memory is Part.needs_memory
-        return "any size" if sure else f"any size, or {bound}, by its parameters and the schema"
-    return f"{bound}; any size in blocks" if part.memory == "blocks" else bound
-
-
-def _always(part: type[Part]) -> bool:
+def is_always_in_memory(part: type[Part]) -> bool:
     """Whether the part needs whole columns for all of its parameters."""
     return part.memory != "none" and part.needs_memory is Part.needs_memory

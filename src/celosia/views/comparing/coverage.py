@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celosia.classes import STAR
-from celosia.data.engines.row_codes import ROWS
+from celosia.data.engines.lazy_frames import ROWS
 from celosia.errors import NotApplicable
 from celosia.hierarchy import Levels
 from celosia.hierarchy.text import text_expression, texts
