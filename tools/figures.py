@@ -65,10 +65,9 @@ def annotations() -> Iterator[str]:
 
 
 def engine_flags() -> int:
-    """Return the places outside data/engines that read a class variable of an engine, such as ``engine.local``."""
-    flags = {name for name in vars(Engine) if not name.startswith("_") and not callable(getattr(Engine, name))} - {
-        "name"
-    }
+    """Return the places outside data/engines that read a variable of an engine's class, such as ``engine.local``."""
+    own = {name for name in vars(Engine) if not name.startswith("__") and not callable(getattr(Engine, name))}
+    flags = (own | set(Engine.__annotations__)) - {"name"}
     return sum(
         isinstance(node, ast.Attribute) and node.attr in flags and ast.unparse(node.value).endswith("engine")
         for path, tree in modules().items()
