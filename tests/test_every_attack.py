@@ -115,6 +115,12 @@ def release_of(case: Case, name: str) -> Plain:
         return replace(
             case.original, rows=tuple({**r, "name": None, "p": None if i == 4 else r["p"]} for i, r in enumerate(rows))
         )
+    if name == "cell-intersection":  # a fuzzy table: cells of c with the values of t, and one more
+        listed = [
+            {**row, "c": cell} for row in case.original.rows for cell in {"a": ["one"], "b": ["one", "two"]}[row["c"]]
+        ]
+        further = {**listed[0], "c": "one", "p": "u", "t": "high"}
+        return replace(case.original, rows=(*listed[1:], further))
     if name != "join-attack":
         return case.protected
     starred = [{**row, "p": "*" if i % 3 == 0 else row["p"]} for i, row in enumerate(case.protected.rows)]

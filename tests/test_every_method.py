@@ -343,4 +343,4 @@ def test_no_value_has_more_than_its_share_of_a_group(groups, sort, l):
         assert sorted(dealt) == sorted(values["s"])
 
 
-CHECKED = {*OPTIONS, *NUMBERS, "local-suppress", "tree-generalise", "anatomise", "permute"}
+CHECKED = {*OPTIONS, *NUMBERS, "local-suppress", "tree-generalise", "anatomise", "permute", "fuzzy-table"}

@@ -267,3 +267,28 @@ def moved_areas(original: Plain, protected: Plain, method: dict[str, Any]) -> Fo
                 break
         risk.append(sum(original.who(i) == original.who(j) for j in chosen) / len(chosen) if chosen else 0.0)
     return Found(over_persons(original, risk), {"risk": risk})
+
+
+# -- fuzzy tables --------------------------------------------------------------------------------------------------------
+
+
+@reference
+def cell_intersection(
+    original: Plain, protected: Plain, method: dict[str, Any], sets: dict[str, dict[str, str]], column: str
+) -> Found:
+    """The values that all cells of a person list: c by its sets, p as it is."""
+    lists: dict[Any, set[str]] = {}
+    for row in protected.rows:
+        lists.setdefault((row["c"], row["p"]), set()).add(row[column])
+    everything = {row[column] for row in protected.rows}
+    risk, left = [], []
+    for row in original.rows:
+        inside = []
+        for name, text in sets["c"].items():
+            members = dict((*part.split(":"), "1")[:2] for part in text.strip("{}").replace(" ", "").split(","))
+            if float(members.get(row["c"], 0)) >= method.get("degree", 0.5) and (name, row["p"]) in lists:
+                inside.append(lists[name, row["p"]])
+        shared = set.intersection(*inside) if inside else everything
+        risk.append(1 / len(shared) if inside and row[column] in shared else 0.0)
+        left.append(len(shared))
+    return Found(over_persons(original, risk), {"risk": risk, "candidates": left})

@@ -32,6 +32,7 @@ KINDS = ("method", "model", "risk", "loss")
 PUBLIC = {
     ("method", "recode", "labels"): "names of intervals: the released cells show them",
     ("method", "fuzzy-recode", "labels"): "names of sets: the released cells show them",
+    ("method", "fuzzy-table", "labels"): "names of sets: the released cells show them",
     ("method", "top-code", "value"): "the limit: the released cells show it",
     ("method", "bottom-code", "value"): "the limit: the released cells show it",
     ("method", "top-code", "replacement"): "what the released cells show beyond the limit",

@@ -9,6 +9,7 @@ from celosia.methods.coding.top_code import BottomCode as BottomCode
 from celosia.methods.coding.top_code import TopCode as TopCode
 from celosia.methods.generalisation.anatomise import Anatomise as Anatomise
 from celosia.methods.generalisation.fuzzy_recode import FuzzyRecode as FuzzyRecode
+from celosia.methods.generalisation.fuzzy_table import FuzzyTable as FuzzyTable
 from celosia.methods.generalisation.generalise import Generalise as Generalise
 from celosia.methods.generalisation.local_generalise import LocalGeneralise as LocalGeneralise
 from celosia.methods.generalisation.mondrian import Mondrian as Mondrian

@@ -21,6 +21,7 @@ from celosia.risk.attacks.singling_out import SinglingOut as SinglingOut
 from celosia.risk.attacks.transparency.attribute_disclosure import AttributeDisclosure as AttributeDisclosure
 from celosia.risk.attacks.transparency.blanked_cells import BlankedCells as BlankedCells
 from celosia.risk.attacks.transparency.category_posterior import CategoryPosterior as CategoryPosterior
+from celosia.risk.attacks.transparency.cell_intersection import CellIntersection as CellIntersection
 from celosia.risk.attacks.transparency.coding_bounds import CodingBounds as CodingBounds
 from celosia.risk.attacks.transparency.definetti import Definetti as Definetti
 from celosia.risk.attacks.transparency.degree_inversion import DegreeInversion as DegreeInversion

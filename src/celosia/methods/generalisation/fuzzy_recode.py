@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from celosia.errors import DataError, ParameterError
-from celosia.kernels.fuzzy.coding import FuzzyCoding, Partition, facts, known_degrees
-from celosia.kernels.fuzzy.labels import Language, linguistic_labels
+from celosia.kernels.fuzzy.coding import Partition, facts, known_degrees
+from celosia.methods.bases.linguistic import _LinguisticCoding
 from celosia.parts import CountsRows, Method, PersonUnit, SuitedColumns, refuse_replay
 from celosia.table import Outcome
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from celosia.table import Table
 
 
-class FuzzyRecode(FuzzyCoding, Method):
+class FuzzyRecode(_LinguisticCoding, Method):
     r"""Replace numbers by the label of the fuzzy set they belong to most: Young, Adult, Old.
 
     .. math:: \tilde x = \arg\max_i \mu_{Q_i}(x)
@@ -46,10 +46,6 @@ class FuzzyRecode(FuzzyCoding, Method):
     columns: SuitedColumns = Field(
         default=(), description="numeric columns that become labels; such quasi-identifiers when empty"
     )
-    labels: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict, description="names of the found sets per column, from low to high: {age=[Young, Old]}"
-    )
-    language: Language = Field(default="en", description="language of generated labels: en, es or ca")
     degrees: int | None = Field(
         default=None, ge=1, le=3, description="decimals of the published memberships; none: labels only"
     )
@@ -103,7 +99,7 @@ class FuzzyRecode(FuzzyCoding, Method):
 
     def _record(self, partition: Partition) -> dict[str, Any]:
         """Record for :meth:`replay`: the sets, their labels in each column, and the order of the labels."""
-        labels = self._names(partition)
+        labels = self.cell_labels(partition)
         orders = []
         for j in range(len(partition.columns)):
             column_labels = [row[j] for row in labels]
@@ -159,23 +155,6 @@ class FuzzyRecode(FuzzyCoding, Method):
                     f"{'written, with names' if name in self.sets else 'left alone'}. Take it out of labels."
                 )
         return {name: np.ascontiguousarray(numbers[:, j]) for j, name in enumerate(self.columns)}
-
-    def _names(self, partition: Partition) -> list[tuple[str, ...]]:
-        """Labels of each cell in its columns; the cell of missing values has none."""
-        count = len(partition.names) - (partition.names[-1] == "missing")
-        if partition.ranks is None:
-            return [(name,) for name in partition.names[:count]]
-        result = []
-        for j, column in enumerate(partition.columns):
-            ranks = partition.ranks[:, j]
-            labels = self.labels.get(column) or linguistic_labels(int(ranks.max()) + 1, self.language)
-            if len(labels) != int(ranks.max()) + 1 or len(set(labels)) < len(labels):
-                raise ParameterError(
-                    f"fuzzy-recode: labels of {column!r} must be {int(ranks.max()) + 1} different names, "
-                    f"got {len(labels)}."
-                )
-            result.append([labels[r] for r in ranks])
-        return list(zip(*result, strict=True))
 
 
 def _place(partition: Partition, j: int, labels: list[str]) -> Callable[[str], int]:
