@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
@@ -100,7 +101,7 @@ class CellIntersection(DisclosesValue, _InformedAttack):
 
         everyone = np.ones(len(original), np.bool_)
         values = {name: values_of(original.column(name), everyone) for name in columns}
-        recorded: list[dict[str, Any]] = [
+        recorded: list[Mapping[str, Any]] = [
             partition for entry in protected.private_history for partition in entry.get("partitions", ())
         ]
         if self.sets or not recorded:
@@ -125,7 +126,7 @@ def _coded(partition: Partition) -> tuple[tuple[str, ...], list[tuple[str, ...]]
 
 
 def _recorded(
-    partition: dict[str, Any], values: dict[str, NDArray[Any]]
+    partition: Mapping[str, Any], values: dict[str, NDArray[Any]]
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]], Floats]:
     """Return the columns of a recorded partition, the labels of its cells, and the degrees of the records."""
     names, labels = tuple(partition["columns"]), [tuple(row) for row in partition["labels"]]
