@@ -90,10 +90,26 @@ def test_too_many_missing_values_for_buckets_are_refused_with_the_way_out():
 
 
 @pytest.mark.parametrize("method", ["anatomise", "permute"])
-def test_spellings_of_a_value_raise_a_warning(method):
-    table = patients(list(range(20)), ["hiv", "HIV"] * 10)
-    with pytest.warns(UserWarning, match="2 of 2 values differ from another one only by case"):
+@pytest.mark.parametrize("other", ["HIV", "hiv ", "ｈｉｖ", "unknown", "n/a", "NS/NC", "?", ""])
+def test_spellings_and_codes_for_missing_protect_nobody(method, other):
+    table = patients(list(range(20)), ["hiv", other] * 10)
+    with pytest.warns(UserWarning, match="differ from another one"), pytest.raises(RequirementError, match="one value"):
         celosia.protect(table, f"{method}(l=2)", seed=1)
+
+
+@pytest.mark.filterwarnings("ignore:column 'disease'")
+@pytest.mark.parametrize("how", ["near", "buckets"])
+def test_groups_count_spellings_as_one_value(how):
+    rng = np.random.default_rng(4)
+    ill = rng.permutation(
+        ["flu", "Flu", "FLU ", "HIV", "hiv", "cold", "asthma", "none", "unknown", "n/a"] * 12
+    ).tolist()
+    label = grouped(patients(rng.integers(20, 80, 120).tolist(), ill), how).label
+    for group in np.unique(label):
+        held = [value.strip().lower() for value, own in zip(ill, label, strict=True) if own == group]
+        known = [value for value in held if value not in ("unknown", "n/a")]
+        assert max(known.count(value) for value in known) * 2 <= len(known)
+        assert (len(held) - len(known)) * 2 <= len(held)
 
 
 @pytest.mark.parametrize("how", ["near", "buckets"])

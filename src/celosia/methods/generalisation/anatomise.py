@@ -27,7 +27,9 @@ class Anatomise(Method):
     .. math:: c_g(s) \le |g| / l \quad\text{for every group } g \text{ and value } s
 
     so no person can be linked to a value with more than 1/l confidence. A missing value protects nobody: a value has
-    at most 1/l of the known values of its group, and missing ones at most 1/l of the group. ``groups="near"`` forms
+    at most 1/l of the known values of its group, and missing ones at most 1/l of the group. Spellings of a value that
+    differ by case, spaces or Unicode form count as one, and ``unknown``, ``n/a`` and the like as missing; the tables
+    show them as they are. ``groups="near"`` forms
     groups of similar records (the cuts of Mondrian, as long as no value exceeds its share); ``"buckets"`` groups of l
     different values from anywhere in the table (Xiao & Tao). The result has the column
     ``group`` in place of the sensitive ones; the second table (in ``outcome.others``) has ``group``, the

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from celosia.errors import ParameterError, RequirementError
-from celosia.table.columns import declared_persons, sensitive_codes
-from celosia.views.spellings import warn_spellings
+from celosia.table.columns import declared_persons
+from celosia.views.spellings import unified_codes, warn_spellings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,14 +36,15 @@ def separate(
     """Group the records of a table so that each value of each named column has at most 1/l of its group.
 
     A missing value protects nobody: a value has at most 1/l of the known values of a group, and missing ones at most
-    1/l of the group. A warning names columns with several spellings of a value, which would count as several values.
+    1/l of the group. Spellings of a value count as one value, and usual codes for a missing value as missing; a warning
+    names the columns that have them.
 
     With a declared person column no group has two records of a person: the records are dealt out to as many parts as
     a person has records at most, and each part is grouped separately.
     """
     from celosia.kernels.disclosure.count_estimates import reconstruction_error
 
-    columns = {name: sensitive_codes(table, name) for name in names}
+    columns = {name: unified_codes(table, name) for name in names}
     n = len(table)
     if how == "buckets" and len(columns) > 1:
         raise ParameterError(
@@ -95,7 +96,7 @@ def _check(who: str, l: int, columns: dict[str, Sensitive], records: NDArray[np.
     for name, column in columns.items():
         counts = np.bincount(column.codes[records], minlength=column.width)
         missing = int(counts[column.missing_code]) if column.missing_code >= 0 else 0
-        non_missing, most = n - missing, int(counts[: len(counts) if column.missing_code < 0 else -1].max(initial=0))
+        non_missing, most = n - missing, int(np.delete(counts, column.missing_code if missing else []).max(initial=0))
         reached = min((whole // few for few, whole in ((most, non_missing), (missing, n)) if few), default=l)
         if reached < l:
             often = f"one value has {most} of the {non_missing} records" + (" that have a value" if missing else "")
