@@ -143,3 +143,31 @@ def test_a_synthesis_that_repeats_its_input_is_found_beside_continuous_amounts(t
         release(tmp_path, frame, schema, [{"use": "sequential-trees", "leaf": 1}, *after])
     for method in ({"use": "sequential-trees"}, {"use": "gaussian-copula"}):
         release(tmp_path, frame, schema, [method, *after])
+
+
+WHOLE_NOISE = {"use": "noise", "columns": ["age", "hours"], "p": 0.2}
+
+
+@pytest.mark.parametrize("after", [True, False])
+@pytest.mark.parametrize("step", [WHOLE_NOISE, {"use": "rank-swap", "columns": ["age"], "window": 0.1}])
+def test_noise_on_whole_numbers_does_not_hide_a_synthesis_that_repeats_its_input(tmp_path, step, after):
+    rng = np.random.default_rng(3)
+    n = 600
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(20, 90, n),
+            "sex": rng.choice(["F", "M"], n),
+            "town": rng.choice(list("abcdefgh"), n),
+            "hours": rng.integers(0, 60, n),
+            "ill": rng.choice(["flu", "cold", "none", "cough", "fever"], n),
+        }
+    )
+    schema = {"quasi": ["age", "sex", "town"], "sensitive": ["ill"], "insensitive": ["hours"]}
+    for leaf in (1, 20):
+        steps = [{"use": "sequential-trees", "leaf": leaf}, step]
+        steps = steps if after else steps[::-1]
+        if leaf == 1:
+            with pytest.raises(GuardError, match="a record that only one person"):
+                release(tmp_path, frame, schema, steps)
+        else:
+            release(tmp_path, frame, schema, steps)

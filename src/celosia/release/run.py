@@ -83,7 +83,7 @@ SMALLEST_SEED = 1 << 64
 """A smaller seed can be found by trying all of them, and with it anyone can replay the noise."""
 
 
-INNER = {"method", "tables", "aside"}
+INNER = {"method", "tables", "aside", "made"}
 """Objects in the private evidence of a step, which are not written into the record."""
 
 

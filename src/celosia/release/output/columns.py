@@ -20,6 +20,7 @@ from celosia.parts import Formal, identity
 from celosia.release.evidence.certificate import KeptColumn
 from celosia.release.output.column_profile import Frame
 from celosia.release.output.guard import check_reasons, inspect, refuse_certain
+from celosia.release.output.rarity import fold_text, is_almost_unchanged
 from celosia.release.output.sighting import Sighting
 from celosia.table.columns import column_types, count_values
 from celosia.table.derive import with_provenance, with_record_ids
@@ -192,7 +193,10 @@ class _Choice:
 
     def _is_withheld(self, table: Table, name: str) -> bool:
         if self.original.schema[name].kind == Kind.TEXT and name in self.overwritten:
-            return name not in self.redacted and _count_original_values(self.original, table, name)[0] > 0
+            return name not in self.redacted and (
+                _count_original_values(self.original, table, name)[0] > 0
+                or is_almost_unchanged(self.original, table, name)
+            )
         if name not in self.overwritten or not self.original.schema[name].roles & NAMING:
             return True
         unchanged, filled = _count_original_values(self.original, table, name)
@@ -201,6 +205,12 @@ class _Choice:
                 f"{self.reason(name)} column {name!r}: {unchanged} of {filled} cells still hold a value of the "
                 "original column, though a step overwrites it. Overwrite all of them (pseudonymise, mask), drop the "
                 f"column, or keep it on purpose ({self.keeping})."
+            )
+        if is_almost_unchanged(self.original, table, name):
+            raise OutputError(
+                f"{self.reason(name)} column {name!r}: a step changes few characters of its texts, which "
+                "still identify people. Replace them (pseudonymise, mask), drop the column, or keep it on purpose "
+                f"({self.keeping})."
             )
         if all(side.rows.types[name].is_numeric() for side in (self.original, table)):
             raise OutputError(
@@ -233,7 +243,10 @@ def _count_original_values(original: Table, protected: Table, name: str) -> tupl
 
     def text(table: Table) -> Frame:
         frame = nw.from_native(table.rows.frame)
-        return frame.select(as_text(name, frame.collect_schema()[name]).alias(name)).drop_nulls().to_native()
+        dtype = frame.collect_schema()[name]
+        texts = not (dtype.is_numeric() or dtype.is_temporal())
+        text = as_text(name, dtype)
+        return frame.select((fold_text(text) if texts else text).alias(name)).drop_nulls().to_native()
 
     engine = protected.engine
     original_values = original.engine.collect_bounded(nw.from_native(text(original)).unique().to_native())

@@ -53,13 +53,14 @@ class Copies:
         return share - slack - self.expected >= MANY_COPIES * (self.copied - self.expected) or share == 1.0
 
 
-def count_copies(original: Table, released: Table, formal: Collection[str]) -> Copies | None:
+def count_copies(original: Table, released: Table, formal: Collection[str], columns: Collection[str]) -> Copies | None:
     """Count the new records that repeat a unique record of the original; None for records that are not synthetic.
 
-    Compares the columns that both tables have: as they are, with coarse numbers, and without continuous ones. Returns
-    the first count that is too large, else the first.
+    Compares those of the columns that both tables have: as they are, with coarse numbers, and without continuous ones.
+    Returns the first count that is too large, else the first.
     """
-    names = [name for name in released.names if name not in formal and name in original.names]
+    shared = [name for name in released.names if name in columns and name in original.names]
+    names = [name for name in shared if name not in formal]
     if released.provenance.family is original.provenance.family or not (names and len(original) and len(released)):
         return None
     types = original.rows.types

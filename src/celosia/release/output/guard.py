@@ -22,7 +22,14 @@ from celosia.proposals.recognition.traces import NAMES, STREET, traces_in
 from celosia.release.output.column_profile import ONLY_NAMES, TRIED, Amount, ColumnProfile, profile_column
 from celosia.release.output.copies import count_copies
 from celosia.release.output.derived import SMALL_FILE, DerivedColumns
-from celosia.release.output.rarity import FEW, count_rare_cells, count_unchanged, has_tolerance, rare_values
+from celosia.release.output.rarity import (
+    FEW,
+    count_rare_cells,
+    count_unchanged,
+    has_tolerance,
+    is_almost_unchanged,
+    rare_values,
+)
 from celosia.release.output.sighting import NAME, Sighting
 from celosia.table.columns import column_types, count_values, has_many_values
 
@@ -263,6 +270,17 @@ class _Inspection:
         if cells and (not numbers or share >= MANY):
             certain = large and (not numbers or (not coarse and share >= NEARLY_ALL))
             return [Sighting(name, what, cells, filled, certain=certain, advice=COARSER, exact=exact)]
+        if (
+            not untouched
+            and not redacted
+            and len(original) >= SMALL_FILE
+            and is_almost_unchanged(original, released, name)
+        ):
+            sides = ((original, original), (original, released))
+            cells = min(count_rare_cells(*pair, name, untouched=True) for pair in sides)
+            if cells >= MANY * filled:
+                what = f"almost unchanged values that fewer than {FEW} persons hold"
+                return [Sighting(name, what, cells, filled, certain=True, advice=COARSER, exact=False)]
         if untouched or numbers or profile.values is None or profile.values[name].dtype != pl.String:
             return []
         labels = self._count_labels(name, profile.values)
@@ -295,8 +313,12 @@ class _Inspection:
 
     def copied_records(self) -> Iterator[Sighting]:
         """Find a synthesis most of whose records repeat a record that only one person of the original has."""
-        copies = count_copies(self.original, self.released, self.formal)
-        if copies is None or not copies.are_many:
+        made = [secret["made"] for secret in self.released.private_history if "made" in secret]
+        released = self.released.names
+        pairs = [(self.original, self.released), *made]  # the steps beside a synthesis may hide what it repeats
+        counted = (count_copies(before, after, self.formal, released) for before, after in pairs)
+        copies = next((each for each in counted if each is not None and each.are_many), None)
+        if copies is None:
             return
         names = [name for name in self.released.names if name not in self.formal]
         column = max(names, key=lambda name: len(count_values(self.released, name)))
