@@ -159,7 +159,7 @@ def _with_texts(counted: Frame, name: str, *, fold: bool = False) -> Frame:
 
 def _are_texts(original: Table, released: Table, name: str) -> bool:
     """Whether a column has texts before and after the steps."""
-    types = [table.engine.types(table.rows.frame)[name] for table in (original, released)]
+    types = [table.rows.types[name] for table in (original, released)]
     return not any(side.is_numeric() or side.is_temporal() or side.is_boolean() for side in types)
 
 
