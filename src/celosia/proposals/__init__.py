@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from celosia.proposals.columns import ColumnSuggestion, lattice_nodes, schema_of, suggest
+from celosia.proposals.columns import lattice_nodes, schema_of, suggest
 from celosia.proposals.content import sample_size, separation
 from celosia.proposals.first_look import FirstLook, first_look
 from celosia.proposals.policy_file import policy_text
 from celosia.proposals.safe_harbor import safe_harbor
 from celosia.proposals.steps import ProposedMethod, needs_method
+from celosia.proposals.suggestion import ColumnSuggestion
 
 __all__ = [
     "ColumnSuggestion",

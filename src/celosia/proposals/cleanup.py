@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass, field
 from statistics import median
 
 from celosia.data.schema import Kind
 from celosia.hierarchy.cells import number
 from celosia.proposals.content import Content
+from celosia.proposals.recognition.normal_form import fold_text
 from celosia.proposals.recognition.notation import means_missing
 
 #: Numbers that questionnaires and registers write where there is no answer.
@@ -143,7 +143,7 @@ def _same(counts: dict[str, int], codes: tuple[str | int, ...]) -> dict[str, str
         return {}
     groups: dict[str, list[str]] = {}
     for value in tally:
-        groups.setdefault(_fold(value), []).append(value)
+        groups.setdefault(fold_text(value), []).append(value)
     heads = {key: max(values, key=lambda v: tally[v]) for key, values in groups.items()}
     target = {key: _longer(key, list(heads)) or key for key in heads}
     mapping = {value: heads[target[key]] for key, values in groups.items() for value in values}
@@ -166,9 +166,3 @@ def _longer(key: str, keys: list[str]) -> str | None:
         [other for other in keys if short in "sn" and other in ("si", "no", "sim") and other.startswith(short)]
     )
     return words[0] if len(words) == 1 else None
-
-
-def _fold(text: str) -> str:
-    """Return a text without accents, case and superfluous blanks."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return " ".join(plain.casefold().split())

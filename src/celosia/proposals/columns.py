@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Kind, Role, Schema
-from celosia.proposals.cleanup import Untidiness, untidy
+from celosia.proposals.cleanup import untidy
+from celosia.proposals.code_book import CodeBook
 from celosia.proposals.content import MOST_ROWS, RARE, Content, contents_of, with_short_names
 from celosia.proposals.hierarchies import hierarchy_for, nice_width, nodes_of, thinner
 from celosia.proposals.meanings import Meaning
 from celosia.proposals.roles import REPEATED, Judgement, judge_column, meaning_for, percent
+from celosia.proposals.suggestion import ColumnSuggestion
+from celosia.proposals.table_evidence import Evidence, decide_together
 from celosia.show.blocks import Block, Shown
 from celosia.table import read
 from celosia.table.frames import visible_frame
@@ -19,12 +22,24 @@ from celosia.table.frames import visible_frame
 if TYPE_CHECKING:
     import polars as pl
 
+#: Meanings of measures of bodies, and names that may be the weight of one.
+BODIES = ("body", "vital sign or examination")
+PLAIN_WEIGHT = ("weight", "weights", "peso", "pes", "poids", "gewicht")
+#: What others know best of a person, in this order: kept where there are too many quasi-identifiers.
+BEST_KNOWN = (
+    "sex", "age", "birth date", "birth year", "origin", "region or country", "postcode", "place", "family situation",
+    "education", "work", "language", "body", "insurance", "housing", "working time or experience",
+)  # fmt: skip
 #: Share of persons with several rows whose fixed traits must agree.
 AGREEING = 0.95
 #: Most quasi-identifiers by name or form, and the number below which unknown columns are added.
-MOST, FEW = 10, 6
+MOST, FEW = 12, 4
 #: Most combinations of levels for the search.
 NODES = 100_000
+#: Levels that every quasi-identifier keeps: the value and the star.
+FEWEST_LEVELS = 2
+#: A category of more values than this is finer than a release can show.
+FINE = 100
 #: In a file with fewer records most values are rare.
 SMALL_FILE = 50
 
@@ -44,45 +59,6 @@ LEFT_OUT = (
 FREE = "It is left out of the release: one name in one cell is enough. To keep it, redact it first."
 
 
-@dataclass(frozen=True)
-class ColumnSuggestion:
-    """Suggestion for one column: role, kind, hierarchy and bounds, with the reason and the consequence of an error.
-
-    ``hipaa`` is the number (1 to 18) of the HIPAA Safe Harbor identifier that the column is. The reason names
-    counts and shares, never a value.
-    """
-
-    name: str
-    role: Role
-    kind: Kind
-    reason: str
-    if_wrong: str = ""
-    hierarchy: dict[str, Any] | None = None
-    hierarchy_reason: str = ""
-    bounds: tuple[float, float] | None = None
-    hipaa: int | None = None
-    meaning: str | None = None
-    distinction: float = 0.0
-    separation: float = 0.0
-    #: Whether the column has no role, and so stays out of the release, until the user decides.
-    left_out: bool = False
-    #: Number of its values on few records, and on many.
-    rare: int = 0
-    frequent: int = 0
-    #: Length of the values where all have the same, and whether they are digits (and a dash).
-    code_length: int = 0
-    code_digits: bool = False
-    #: Notation of dates that are not in ISO format.
-    date_format: str | None = None
-    #: Steps for the column, in the grammar of a policy, and why.
-    steps: tuple[dict[str, Any], ...] = ()
-    steps_reason: str = ""
-    #: The rule that requires these steps in place of a search.
-    preset: str = ""
-    #: What to clean before counting.
-    untidy: tuple[Untidiness, ...] = ()
-
-
 class Suggestions(list[ColumnSuggestion], Shown):
     """Suggestions for the columns of a table, with their ``schema``."""
 
@@ -100,13 +76,14 @@ class Suggestions(list[ColumnSuggestion], Shown):
     __repr__ = Shown.__repr__
 
 
-def suggest(table: object) -> Suggestions:
+def suggest(table: object, code_book: CodeBook | None = None) -> Suggestions:
     """Propose a role, a kind and a hierarchy for every column of a table, or of what :func:`celosia.read` takes.
 
     Direct identifiers are found by the form of the values, with check digits where there are some, and by name (in
     nine languages); sensitive columns by name; quasi-identifiers by name and by how well they distinguish
     records; the person column by repetition. Quasi-identifiers are few, and so are their levels; a
-    column without evidence is left out. A suggestion is a start, not a decision.
+    column without evidence is left out. Labels of codes and descriptions of columns count, those of the file and those
+    of ``code_book``. A suggestion is a start, not a decision.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"nom": ["Ana", "Pau", "Ona", "Jan"], "edat": [34, 51, 34, 60],
@@ -114,13 +91,14 @@ def suggest(table: object) -> Suggestions:
     >>> [(s.name, str(s.role)) for s in suggest(table)]
     [('nom', 'identifier'), ('edat', 'quasi'), ('diagnòstic', 'sensitive')]
     """
-    frame = _frame(table)
-    contents = contents_of(frame)
+    frame, book = _frame(table)
+    contents = contents_of(frame, book | (code_book or CodeBook()))
     meanings = {name: meaning_for(content) for name, content in contents.items()}
     judgements = {name: judge_column(content, meanings[name]) for name, content in contents.items()}
     proposed = [_proposal(content, meanings[name], judgements[name]) for name, content in contents.items()]
-    proposed = _with_person(frame, _keep_first(proposed), contents, meanings)
+    proposed = _with_person(frame, _keep_first(_with_weights(proposed, contents)), contents, meanings)
     unknown = {name for name, judgement in judgements.items() if judgement.unknown}
+    proposed, unknown = decide_together(frame, proposed, Evidence(contents, meanings, unknown))
     proposed = _few_quasi([_with_hierarchy(s, contents[s.name], meanings[s.name]) for s in proposed], unknown)
     return Suggestions(replace(s, if_wrong=_if_wrong(s)) for s in proposed)
 
@@ -138,14 +116,15 @@ def lattice_nodes(suggestions: list[ColumnSuggestion]) -> int:
     )
 
 
-def _frame(table: object) -> pl.DataFrame | pl.LazyFrame:
-    """Return the rows as a Polars frame, as lazy as they are."""
+def _frame(table: object) -> tuple[pl.DataFrame | pl.LazyFrame, CodeBook]:
+    """Return the rows as a Polars frame, as lazy as they are, and the code book of the file."""
     import polars as pl
 
     if isinstance(table, pl.DataFrame | pl.LazyFrame):
-        return table
+        return table, CodeBook()
     opened = read(table)
-    return visible_frame(opened) if opened.engine.name == "polars" else opened.polars()
+    frame = visible_frame(opened) if opened.engine.name == "polars" else opened.polars()
+    return frame, CodeBook.of(opened.origin.facts)
 
 
 def schema_of(suggestions: list[ColumnSuggestion]) -> Schema:
@@ -236,22 +215,59 @@ def _with_hierarchy(s: ColumnSuggestion, content: Content, meaning: Meaning | No
 
 def _few_quasi(proposed: list[ColumnSuggestion], unknown: set[str]) -> list[ColumnSuggestion]:
     """Limit the quasi-identifiers and their levels; the ones beyond are left out until the user decides."""
-    quasi = [s for s in proposed if s.role == Role.QUASI]
-    named = [s.name for s in quasi if s.name not in unknown][:MOST]
+    quasi = [s for s in proposed if s.role == Role.QUASI and not s.left_out]
+    named = [s.name for s in sorted(quasi, key=_importance) if s.name not in unknown][:MOST]
     spare = sorted((s for s in quasi if s.name in unknown), key=lambda s: s.separation)
     kept = {*named, *(s.name for s in spare[: max(0, FEW - len(named))])}
     hierarchies = {s.name: s.hierarchy for s in quasi if s.name in kept and s.hierarchy}
     while math.prod(map(nodes_of, hierarchies.values())) > NODES:
         widest = max(hierarchies, key=lambda name: nodes_of(hierarchies[name]))
+        if nodes_of(hierarchies[widest]) <= FEWEST_LEVELS:
+            break
         hierarchies[widest] = thinner(hierarchies[widest])
     settled = {s.name: replace(s, left_out=True) for s in quasi}
     settled |= {s.name: replace(s, hierarchy=hierarchies[s.name]) for s in quasi if s.name in kept}
     return [settled.get(s.name, s) for s in proposed]
 
 
+def _importance(s: ColumnSuggestion) -> tuple[bool, int]:
+    """Return the sort key of quasi-identifiers: what is known of most people first, categories that are fine last."""
+    place = BEST_KNOWN.index(s.meaning) if s.meaning in BEST_KNOWN else len(BEST_KNOWN)
+    return s.kind == Kind.NOMINAL and s.rare + s.frequent > FINE, place
+
+
 def _if_wrong(s: ColumnSuggestion) -> str:
     """Return what happens if the proposal is wrong."""
     return FREE if s.kind == Kind.TEXT else LEFT_OUT if s.left_out else IF_WRONG[s.role]
+
+
+def _with_weights(proposed: list[ColumnSuggestion], contents: dict[str, Content]) -> list[ColumnSuggestion]:
+    """Return the suggestions with the evidence for sampling weights: what they sum to, and no height beside them."""
+    body = any(s.meaning in BODIES and "weight" not in s.name.lower() for s in proposed)
+    result = []
+    for s in proposed:
+        content = contents[s.name]
+        if s.role == Role.WEIGHT:
+            plain = s.name.lower() in PLAIN_WEIGHT
+            if plain and body and content.whole:
+                reason = "the name says: weight; beside other measures of bodies it is that of a body"
+                s = replace(s, role=Role.QUASI, meaning="body", reason=reason)
+            else:
+                s = replace(s, reason=f"{s.reason}; {_sum_of_weights(content)}")
+        result.append(s)
+    return result
+
+
+def _sum_of_weights(content: Content) -> str:
+    """Describe what weights sum to, with a warning where it is too little for a population."""
+    total = (content.mean or 0.0) * content.filled
+    said = f"they sum to {total:,.0f} over {content.rows:,} records"
+    if total > 1.05 * content.rows:
+        return said
+    return (
+        f"{said}, so they are scaled to the sample: multiply them by the population over the sample, or population "
+        "risks are those of the sample"
+    )
 
 
 def _keep_first(proposed: list[ColumnSuggestion]) -> list[ColumnSuggestion]:
@@ -280,7 +296,7 @@ def _with_person(
         for s in proposed
         if s.role == Role.IDENTIFIER
         and s.kind != Kind.TEXT
-        and s.hipaa in (7, 8, 9, 18)
+        and (s.hipaa in (7, 8, 9, 18))
         and contents[s.name].repeats >= REPEATED
         and contents[s.name].distinct > 2
     ]

@@ -5,12 +5,22 @@ All counts are over filled cells: a column that is empty in most records is judg
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Kind
 from celosia.errors import DataError
-from celosia.proposals.recognition.notation import date_notation, means_missing, number_notation, scale_of
+from celosia.hierarchy.cells import number
+from celosia.proposals.code_book import CodeBook, code_text
+from celosia.proposals.recognition.categories import means_no_answer
+from celosia.proposals.recognition.notation import (
+    date_notation,
+    is_ordered,
+    means_missing,
+    number_notation,
+    scale_of,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,6 +68,17 @@ class Content:
     low: float | None = None
     high: float | None = None
     skewed: bool = False
+    #: Sum of the numbers of the sample, over its size.
+    mean: float | None = None
+    #: What a code book says of the column, and of its codes.
+    description: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def coded(self) -> bool:
+        """Whether a code book explains most values: they are categories, whatever the digits."""
+        explained = sum(value in self.labels for value in self.values)
+        return explained >= 2 and explained >= 0.5 * len(self.values)
 
     @property
     def filled(self) -> int:
@@ -85,8 +106,10 @@ def sample_size(rows: int, columns: int) -> int:
     return min(rows, MOST_ROWS, max(FEWEST_ROWS, CELLS // max(columns, 1)))
 
 
-def contents_of(frame: pl.DataFrame | pl.LazyFrame) -> dict[str, Content]:
+def contents_of(frame: pl.DataFrame | pl.LazyFrame, book: CodeBook | None = None) -> dict[str, Content]:
     """Profile every column, from all of up to 200 000 records, or from every n-th record of a larger table.
+
+    ``book`` describes columns and codes: labelled codes are categories, those that mean no answer are missing.
 
     The number of distinct values and of missing cells is counted (of a larger table, estimated) over all records.
 
@@ -107,7 +130,22 @@ def contents_of(frame: pl.DataFrame | pl.LazyFrame) -> dict[str, Content]:
     sample = lazy.gather_every(-(-rows // size)).collect(engine="streaming")
     over_all = _over_all(lazy, len(names)) if sample.height < rows else [None] * len(names)
     columns = zip(names, sample.get_columns(), over_all, strict=True)
-    return {name: _content(name, column, rows, counted) for name, column, counted in columns}
+    book = book or CodeBook()
+    found = {name: _content(name, column, rows, counted) for name, column, counted in columns}
+    return {name: _described(content, book) for name, content in found.items()}
+
+
+def _described(content: Content, book: CodeBook) -> Content:
+    """Return the content with its description and labels; labelled codes are categories, ordered where labels are."""
+    labels = {code_text(code): text for code, text in book.labels.get(content.name, {}).items()}
+    content = replace(content, description=book.descriptions.get(content.name, ""), labels=labels)
+    if not content.coded or content.kind == Kind.DATE:
+        return content
+    codes = [value for value in content.values if not means_no_answer(labels.get(value, value))]
+    ordered = sorted(codes, key=lambda code: (number(code) is None, number(code) or 0.0))
+    texts = [labels.get(code, code) for code in ordered]
+    scale = tuple(ordered) if len(codes) > 2 and is_ordered(texts) else ()
+    return replace(content, kind=Kind.ORDINAL if scale else Kind.NOMINAL, scale=scale)
 
 
 def with_short_names(frame: pl.DataFrame | pl.LazyFrame, names: list[str]) -> pl.LazyFrame:
@@ -210,7 +248,15 @@ def _numeric(cells: pl.Series, distinct: int) -> dict[str, Any]:
     # A dozen small whole numbers are codes of categories more often than amounts.
     few = whole and distinct <= 12 and high - low <= 20
     skewed = low >= 0 and high > 0 and middle - low < 0.1 * (high - low)
-    return {"kind": Kind.NOMINAL if few else Kind.NUMERIC, "whole": whole, "low": low, "high": high, "skewed": skewed}
+    return {
+        "kind": Kind.NOMINAL if few else Kind.NUMERIC,
+        "whole": whole,
+        "low": low,
+        "high": high,
+        "skewed": skewed,
+    } | {
+        "mean": float(numbers.mean() or 0.0)  # type: ignore[arg-type]
+    }
 
 
 def _textual(values: pl.Series, tally: pl.DataFrame) -> dict[str, Any]:

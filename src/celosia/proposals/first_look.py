@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from celosia.errors import DataError
-from celosia.proposals.columns import ColumnSuggestion, Suggestions, as_dates, suggest
+from celosia.proposals.columns import Suggestions, as_dates, suggest
 from celosia.proposals.content import sample_size
+from celosia.proposals.suggestion import ColumnSuggestion
 from celosia.table import Table, read
 from celosia.table.columns import column_types
 

@@ -30,6 +30,14 @@ class Meaning:
     free: bool = False
     #: Says something only of a column of dates: *alta* and *ingreso* are a discharge and an admission then.
     date: bool = False
+    #: A measurement or an answer: as the last word of a name it decides (*job stress*).
+    measure: bool = False
+    #: A fact that others know of a person: at either end of a name it decides (*age at diagnosis*).
+    firm: bool = False
+    #: A general word, such as *level* or *status*: says something only where no other word does.
+    vague: bool = False
+    #: Describes the study, not the person.
+    design: bool = False
     phrases: tuple[str, ...] = ()
 
 

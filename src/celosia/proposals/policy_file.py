@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from celosia.data.io.sources import is_url
 from celosia.data.schema import Kind, Role
 from celosia.data.toml_text import add_comments, column, inline, table, tables
-from celosia.proposals.columns import ColumnSuggestion
 from celosia.proposals.steps import ProposedMethod, preset_of, steps_of
+from celosia.proposals.suggestion import ColumnSuggestion
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from celosia.data.schema import Kind, Role
+from celosia.hierarchy.cells import number
 from celosia.proposals.content import Content
 from celosia.proposals.meanings import Meaning, meaning_named
+from celosia.proposals.recognition.categories import values_meaning
 from celosia.proposals.recognition.names import mostly_names
 from celosia.proposals.recognition.patterns import recognise
 from celosia.proposals.vocabulary import meanings_of
@@ -23,6 +25,18 @@ SENTENCE, OWN_WORDS, MANY_TEXTS = 4.0, 0.2, 1000
 KINDS, MANY_EACH = 12, 20
 #: Possible codes of the form per code in use, from which a code counts as the number of a record.
 THIN = 100
+#: What a question can be about whose answers are opinions.
+CIRCUMSTANCES = (
+    "family situation",
+    "work",
+    "working time or experience",
+    "housing",
+    "rank or class of travel or service",
+)
+#: Most values of a column that describes the study, such as waves.
+DESIGN = 100
+#: In a table with fewer records any numbers may be in sequence.
+FEW_ROWS = 20
 SEX = (
     {"h", "m"}, {"m", "f"}, {"v", "m"}, {"h", "d"}, {"male", "female"}, {"hombre", "mujer"}, {"varon", "mujer"},
     {"home", "dona"}, {"man", "woman"}, {"homme", "femme"}, {"masculino", "femenino"}, {"m", "w"},
@@ -45,20 +59,47 @@ class Judgement:
 
 
 def meaning_for(content: Content) -> Meaning | None:
-    """Return what the name of a column means: the likeliest meaning that the cells do not rule out."""
-    candidates = [meaning for meaning in meanings_of(content.name) if _fits(content, meaning)]
+    """Return what a column means: the likeliest meaning of its name and description that the cells do not rule out.
+
+    Values that speak for themselves (*Married, Single*) count where the name is vague or says nothing.
+    """
+    candidates = _candidates(content)
     if content.kind == Kind.DATE:
         dated = [m for m in candidates if m.what in ("birth date", "date of an event")]
         return dated[0] if dated else meaning_named("date of an event")
     if candidates and candidates[0].what == "body" and _expands(content):
         return meaning_named("sampling weight")
+    if candidates and candidates[0].what == "grade or evaluation" and _is_school_grade(content):
+        return meaning_named("education")
+    by_values = values_meaning(content.values, content.counts, content.labels)
+    if by_values is not None and _fits(content, meaning_named(by_values)):
+        doubtful = not candidates or candidates[0].weak or candidates[0].vague or candidates[0].design
+        # "Yes, very rude" is an answer, though the name of the column is "baby".
+        answers = by_values == "attitude or opinion" and not doubtful and candidates[0].what in CIRCUMSTANCES
+        if doubtful or answers:
+            return meaning_named(by_values)
     if candidates and not candidates[0].weak:
         return candidates[0]
     return meaning_named("sex") if _two_sexes(content) else next(iter(candidates), None)
 
 
+def _candidates(content: Content) -> list[Meaning]:
+    """Return the meanings that fit the cells, likeliest first; a description says more than an abbreviated name."""
+    named = [meaning for meaning in meanings_of(content.name) if _fits(content, meaning)]
+    described = [meaning for meaning in meanings_of(content.description) if _fits(content, meaning)]
+    certain = bool(named) and (named[0].firm or named[0].role in (Role.WEIGHT, Role.HOUSEHOLD))
+    if named and described and named[0].role == Role.QUASI and described[0].role == Role.INSENSITIVE:
+        certain = True
+    if not described or described[0].vague or described[0].weak or certain:
+        return named or described
+    return [*described, *named]
+
+
 def judge_column(content: Content, meaning: Meaning | None) -> Judgement:
     """Judge one column by itself."""
+    if _is_running(content) and (meaning is None or meaning.weak or meaning.design or meaning.role == Role.QUASI):
+        reason = "the numbers of the rows, one after the other: they say nothing of the people"
+        return Judgement(Role.IDENTIFIER, reason, None, "row number")
     if content.distinct <= 1:
         if content.missing and content.filled:
             return _judge_flag(content, meaning)
@@ -72,14 +113,15 @@ def judge_column(content: Content, meaning: Meaning | None) -> Judgement:
         written = _judge_text(content, meaning)
         if written:
             return written
-    if meaning is not None and not meaning.weak and not _is_numbered_record(content, meaning):
+    numbered = meaning is not None and _is_numbered_record(content, meaning)
+    if meaning is not None and not meaning.weak and not meaning.vague and not numbered:
         return _judge_by_name(content, meaning)
     return _by_power(content, meaning)
 
 
 def _judge_flag(content: Content, meaning: Meaning | None) -> Judgement:
     """Judge a column with one value and empty cells: a missing value counts as a value."""
-    if meaning is not None and not meaning.weak:
+    if meaning is not None and not meaning.weak and not meaning.vague and meaning.role != Role.INSENSITIVE:
         return _judge_by_name(content, meaning)
     reason = f"one value in {content.filled} records, the others are empty: a person with it differs from the rest"
     return Judgement(Role.QUASI, reason, unknown=True)
@@ -89,6 +131,15 @@ def _fits(content: Content, meaning: Meaning) -> bool:
     """Return whether the cells are compatible with the name."""
     numeric = content.low is not None
     what = meaning.what
+    named = meaning.role in (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD, Role.WEIGHT)
+    if content.coded and (named or meaning.free):
+        return False
+    if numeric and not content.whole and meaning.kind == Kind.NOMINAL:
+        return False
+    if meaning.design and (content.distinct > DESIGN or (numeric and not content.whole)):
+        return False
+    if meaning.measure and content.text and content.distinction > OWN_WORDS and content.distinct > MANY_TEXTS:
+        return False
     if content.kind == Kind.DATE:
         return what in ("birth date", "date of an event")
     if meaning.date or what == "birth date":
@@ -102,7 +153,7 @@ def _fits(content: Content, meaning: Meaning) -> bool:
     if what == "grade or evaluation":
         return numeric or content.distinct <= 30
     if what == "money":
-        return numeric or content.number_format is not None or content.distinct <= 30
+        return numeric or content.number_format is not None or content.distinct <= 30 or _mostly_digits(content)
     if what == "sex":
         return content.distinct <= 12
     if what == "age":
@@ -121,11 +172,39 @@ def _fits(content: Content, meaning: Meaning) -> bool:
     return True
 
 
+def _mostly_digits(content: Content) -> bool:
+    """Return whether most values are digits, and some a mark for missing."""
+    return sum(number(value) is not None for value in content.values) >= 0.8 * len(content.values)
+
+
 def _expands(content: Content) -> bool:
-    """Return whether weights cannot be body weights, between 0.3 and 300 kg, and so expand a sample."""
+    """Return whether weights cannot be body weights, between 0.3 and 700 pounds, and so expand a sample.
+
+    Weights with the mean 1 are those of a sample, scaled to its size.
+    """
     low, high = content.low or 0.0, content.high or 0.0
     plain = content.name.lower() in ("weight", "weights", "peso", "pes", "poids", "gewicht")
-    return plain and content.kind == Kind.NUMERIC and (high > 300 or low > 110)
+    scaled = not content.whole and abs((content.mean or 0.0) - 1) < 0.05 and high < 20
+    return plain and content.kind == Kind.NUMERIC and (high > 700 or low > 300 or scaled)
+
+
+def _is_school_grade(content: Content) -> bool:
+    """Return whether grades are those of a school, one after the other, and not marks."""
+    plain = content.name.lower() in ("grade", "grades", "schoolgrade")
+    whole = content.whole and content.low is not None and 0 <= content.low <= 6
+    return (
+        plain
+        and whole
+        and 5 < (content.high or 0) <= 20
+        and content.distinct >= (content.high or 0) - (content.low or 0)
+    )
+
+
+def _is_running(content: Content) -> bool:
+    """Return whether the cells are the numbers of the rows."""
+    if content.low is None or content.high is None or not content.whole or content.missing or content.rows < FEW_ROWS:
+        return False
+    return content.distinct == content.rows and content.high - content.low <= 1.02 * content.rows
 
 
 def _two_sexes(content: Content) -> bool:
@@ -150,7 +229,12 @@ def _judge_text(content: Content, meaning: Meaning | None) -> Judgement | None:
 
 def _judge_by_name(content: Content, meaning: Meaning) -> Judgement:
     """Judge by a name that leaves no doubt."""
-    reason = f"the name says: {meaning.what}"
+    source = "the values say"
+    if meaning in meanings_of(content.name):
+        source = "the name says"
+    elif meaning in meanings_of(content.description):
+        source = "the description says"
+    reason = f"{source}: {meaning.what}"
     if content.kind == Kind.DATE and meaning.what == "date of an event":
         reason = "the cells are dates"
     if meaning.role == Role.QUASI:
@@ -162,7 +246,11 @@ def _judge_by_name(content: Content, meaning: Meaning) -> Judgement:
 def _is_numbered_record(content: Content, meaning: Meaning) -> bool:
     """Return whether a column named after something sensitive holds record numbers: *procedure 2024/00317*."""
     single = content.distinction >= OWN_NUMBER and content.distinct > 20
-    return meaning.role == Role.SENSITIVE and single and content.low is None and _is_code(content, None)
+    if not single or meaning.role == Role.QUASI:
+        return False
+    coded = content.low is None and _is_code(content, None)
+    called = meaning_named("number or code of its own") in meanings_of(content.name)
+    return (meaning.role == Role.SENSITIVE and coded) or (called and _is_code(content, meaning))
 
 
 def _by_power(content: Content, meaning: Meaning | None) -> Judgement:

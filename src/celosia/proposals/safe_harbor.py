@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from celosia.data.schema import Kind, Role
-from celosia.proposals.columns import IF_WRONG, ColumnSuggestion
+from celosia.proposals.columns import IF_WRONG
+from celosia.proposals.suggestion import ColumnSuggestion
 
 #: Three-digit ZIP areas of 20 000 people or fewer in the 2000 Census; HIPAA wants them as 000.
 SMALL_AREAS = (

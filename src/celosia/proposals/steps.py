@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Role
 from celosia.data.toml_text import table
-from celosia.proposals.columns import ColumnSuggestion, lattice_nodes
+from celosia.proposals.columns import lattice_nodes
+from celosia.proposals.suggestion import ColumnSuggestion
 
 if TYPE_CHECKING:
     from tomlkit.items import Table

@@ -33,6 +33,16 @@ def plain_spelling(text: str) -> str:
     return re.sub(SPACED, lambda hit: re.sub(r"[ .]", "", hit.group()), text).strip()
 
 
+def fold_text(text: str) -> str:
+    """Return a text without accents, case and superfluous blanks.
+
+    >>> fold_text("  Número  DE Hijos")
+    'numero de hijos'
+    """
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return " ".join(plain.casefold().split())
+
+
 def decode(text: str) -> str | None:
     """Return the readable text that base64 or hexadecimal digits stand for, or None.
 

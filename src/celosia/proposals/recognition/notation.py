@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from celosia.data.io.text.columns import grouped_notation, is_mark
@@ -62,6 +63,111 @@ SCALES = (
 )  # fmt: skip
 
 
+#: Words of answers that are more or less of something.
+DEGREES = frozenset(
+    [
+        "very",
+        "fairly",
+        "quite",
+        "somewhat",
+        "slightly",
+        "strongly",
+        "moderately",
+        "extremely",
+        "completely",
+        "totally",
+        "agree",
+        "disagree",
+        "neutral",
+        "neither",
+        "satisfied",
+        "dissatisfied",
+        "important",
+        "unimportant",
+        "often",
+        "sometimes",
+        "rarely",
+        "never",
+        "always",
+        "usually",
+        "seldom",
+        "daily",
+        "weekly",
+        "monthly",
+        "yearly",
+        "low",
+        "medium",
+        "high",
+        "poor",
+        "fair",
+        "good",
+        "bad",
+        "excellent",
+        "better",
+        "worse",
+        "same",
+        "more",
+        "less",
+        "most",
+        "least",
+        "none",
+        "little",
+        "lot",
+        "much",
+        "likely",
+        "unlikely",
+        "mild",
+        "moderate",
+        "severe",
+        "muy",
+        "bastante",
+        "poco",
+        "nada",
+        "mucho",
+        "siempre",
+        "nunca",
+        "acuerdo",
+        "desacuerdo",
+        "bajo",
+        "medio",
+        "alto",
+        "molt",
+        "gens",
+        "bastant",
+        "poc",
+        "sempre",
+        "mai",
+        "acord",
+        "baix",
+        "mitja",
+        "alt",
+        "tres",
+        "assez",
+        "peu",
+        "pas",
+        "jamais",
+        "souvent",
+        "sehr",
+        "eher",
+        "kaum",
+        "nie",
+        "immer",
+        "molto",
+        "abbastanza",
+        "poco",
+        "mai",
+        "spesso",
+        "muito",
+        "pouco",
+        "nunca",
+        "sempre",
+        "primary",
+        "secondary",
+        "tertiary",
+    ]
+)
+
+
 def means_missing(text: str) -> bool:
     """Return whether a text means that there is no answer.
 
@@ -113,6 +219,22 @@ def scale_of(answers: set[str]) -> tuple[str, ...]:
         if len(answers) > 1 and answers <= set(scale):
             return tuple(word for word in scale if word in answers)
     return ()
+
+
+def is_ordered(labels: Sequence[str]) -> bool:
+    """Return whether the labels of codes, in the order of the codes, form a scale: ranges, degrees or frequencies.
+
+    >>> is_ordered(["Under 5,000", "5,000 to 9,999", "10,000 or more"]), is_ordered(["Red", "Blue", "Green"])
+    (True, False)
+    >>> is_ordered(["Strongly agree", "Agree", "Disagree", "Strongly disagree"])
+    True
+    """
+    numbers = [re.findall(r"\d+(?:[.,]\d+)*", label) for label in labels]
+    starts = [float(re.sub(r"[.,](?=\d{3}\b)", "", found[0]).replace(",", ".")) for found in numbers if found]
+    if len(starts) >= max(2, len(labels) - 1) and starts in (sorted(starts), sorted(starts, reverse=True)):
+        return len(set(starts)) > 1
+    words = [set(re.findall(r"[^\W\d_]+", label.casefold())) for label in labels]
+    return sum(bool(found & DEGREES) for found in words) >= 0.6 * len(labels)
 
 
 def ambiguous_days(values: tuple[str, ...]) -> bool:

@@ -1,0 +1,248 @@
+"""What the other columns of a table say about a column: items of one block, functions of others, the subject."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from celosia.data.schema import Kind, Role
+from celosia.proposals.content import Content
+from celosia.proposals.dependence import blocks, computed_from, encode, functions_of, is_exclusive, sample_of
+from celosia.proposals.meanings import Meaning
+from celosia.proposals.recognition.normal_form import fold_text
+from celosia.proposals.suggestion import ColumnSuggestion
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+
+    from celosia.proposals.dependence import Codes
+
+#: A block of at least so many columns of one scale is a repeated measurement, whatever the name of one means.
+MANY_ITEMS = 8
+#: Columns that the study measures, at least and as a share of all, from which further ones count as measured.
+MEASURED, MEASURED_SHARE = 3, 0.2
+#: Meanings of places of all sizes.
+PLACES = {"place", "postcode", "region or country"}
+#: Records that two independent flags would share at least, where they share none.
+SHARED = 10
+#: Answers to choose from, at most; and words of one, on average, from which it is a sentence.
+FEW_ANSWERS, WORDS = 12, 3.0
+ANSWERS = (
+    "yes",
+    "no",
+    "si",
+    "oui",
+    "non",
+    "ja",
+    "nein",
+    "sim",
+    "nao",
+    "i",
+    "it",
+    "they",
+    "we",
+    "true",
+    "false",
+    "t",
+    "f",
+    "y",
+    "n",
+)
+#: Whole numbers up to this one may be ages.
+OLDEST = 110
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Contents and meanings of all columns, and the columns whose meaning is unknown."""
+
+    contents: Mapping[str, Content]
+    meanings: Mapping[str, Meaning | None]
+    unknown: set[str]
+
+
+def decide_together(
+    frame: pl.DataFrame | pl.LazyFrame, proposed: list[ColumnSuggestion], evidence: Evidence
+) -> tuple[list[ColumnSuggestion], set[str]]:
+    """Return the suggestions with the evidence of other columns, and the columns that are still unknown."""
+    names = [s.name for s in proposed]
+    person = next((s.name for s in proposed if s.role == Role.PERSON), None)
+    sample = sample_of(frame, names, person)
+    codes = encode(sample)
+    found = {s.name: s for s in proposed}
+    unknown = set(evidence.unknown)
+    _decide_blocks(found, unknown, codes, names, evidence)
+    _decide_dummies(found, unknown, codes, names, evidence)
+    _mark_derived(found, unknown, sample, codes, names, evidence)
+    _decide_unknown(found, unknown, evidence)
+    return [found[name] for name in names], unknown
+
+
+def _decide_blocks(
+    found: dict[str, ColumnSuggestion],
+    unknown: set[str],
+    codes: Codes,
+    names: list[str],
+    evidence: Evidence,
+) -> None:
+    """Give the columns of one block the same role: that of most of them, or sensitive if nothing is known of any."""
+    free = {
+        name: content
+        for name, content in evidence.contents.items()
+        if found[name].role in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
+        and content.distinct > 1
+        and content.kind not in (Kind.DATE, Kind.TEXT)
+    }
+    for block in blocks(free):
+        known = Counter(found[name].role for name in block if name not in unknown)
+        dummies = all(evidence.contents[name].distinct == 2 for name in block) and is_exclusive(
+            codes, [names.index(name) for name in block]
+        )
+        role = known.most_common(1)[0][0] if known else Role.SENSITIVE
+        if role == Role.QUASI and (dummies or len(block) < MANY_ITEMS):
+            if sum(known.values()) < 0.5 * len(block):
+                continue
+            members = [name for name in block if name in unknown]
+        else:
+            role = Role.SENSITIVE if role == Role.QUASI else role
+            items = len(block) >= MANY_ITEMS
+            members = [name for name in block if name in unknown or (items and found[name].role != role)]
+        if dummies and not known:
+            continue
+        for name in members:
+            reason = (
+                f"one of {len(block)} columns with similar names and the same scale: answers or repeated measurements"
+            )
+            if role == Role.QUASI:
+                reason = (
+                    f"one of {len(block)} columns with similar names and the same scale, most of which others may know"
+                )
+            found[name] = replace(found[name], role=role, reason=reason)
+            unknown.discard(name)
+
+
+def _decide_dummies(
+    found: dict[str, ColumnSuggestion], unknown: set[str], codes: Codes, names: list[str], evidence: Evidence
+) -> None:
+    """Give an unknown flag the role of two known flags with which it never coincides: they are dummies of one fact."""
+    flags = [name for name, content in evidence.contents.items() if content.distinct == 2 and not content.missing]
+    known: dict[str, list[str]] = {}
+    for name in flags:
+        meaning = found[name].meaning
+        if meaning is not None and name not in unknown:
+            known.setdefault(meaning, []).append(name)
+    seconds = {name: codes[:, names.index(name)] == 2 for name in flags}
+    for name in [name for name in flags if name in unknown]:
+        for members in known.values():
+            apart = [other for other in members if _excludes(seconds[name], seconds[other])]
+            if len(apart) >= 2 and found[name].role == Role.QUASI:
+                reason = f"never 1 where {' or '.join(apart[:2])} is: values of one fact"
+                found[name] = replace(
+                    found[name], role=found[apart[0]].role, meaning=found[apart[0]].meaning, reason=reason
+                )
+                unknown.discard(name)
+
+
+def _excludes(a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_]) -> bool:
+    """Return whether two flags never coincide, though they would in at least ``SHARED`` records by chance."""
+    return not (a & b).any() and float(a.mean() * b.sum()) >= SHARED
+
+
+def _mark_derived(
+    found: dict[str, ColumnSuggestion],
+    unknown: set[str],
+    sample: pl.DataFrame,
+    codes: Codes,
+    names: list[str],
+    evidence: Evidence,
+) -> None:
+    """Leave out the columns that are functions of quasi-identifiers: beside a coarser source they would undo it."""
+    released = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
+    known = [s for s in found.values() if s.role == Role.QUASI and s.name not in unknown]
+    # The finest sources first: the town decides the province, and the birth date the age.
+    sources = sorted(known, key=lambda s: (-evidence.contents[s.name].distinct, s.kind == Kind.NOMINAL))
+    for source in sources:
+        if found[source.name].left_out:
+            continue
+        place = names.index(source.name)
+        for i in functions_of(codes, place).nonzero()[0].tolist():
+            other = found[names[i]]
+            if i == place or other.role not in released or other.left_out:
+                continue
+            if evidence.contents[other.name].distinct < 2:
+                continue
+            values = evidence.contents[other.name].distinct
+            coarser = 2 < values < evidence.contents[source.name].distinct
+            # Sex in a village may be a function of the postcode, and is no part of it.
+            apart = other.meaning != source.meaning and {other.meaning, source.meaning} - PLACES
+            if other.role == Role.QUASI and other.name not in unknown and (coarser or apart):
+                # Transformed together with its source: what is hidden there may stay here.
+                reason = f"{other.reason}; a function of {source.name}"
+                found[other.name] = replace(other, reason=reason, derived_from=(source.name,))
+                continue
+            reason = f"a function of {source.name}: beside a coarser {source.name} it would undo the protection"
+            found[other.name] = replace(other, left_out=True, reason=reason, derived_from=(source.name,))
+            unknown.discard(other.name)
+    numeric = [
+        names.index(s.name)
+        for s in known
+        if not found[s.name].left_out and s.kind == Kind.NUMERIC and evidence.contents[s.name].low is not None
+    ]
+    others = [i for i, name in enumerate(names) if i not in numeric and _is_amount(found[name], evidence)]
+    for i, used in computed_from(sample, numeric, others).items():
+        listed = " and ".join(names[j] for j in used)
+        reason = f"computed from {listed}: beside coarser values of these it would undo the protection"
+        derived = tuple(names[j] for j in used)
+        found[names[i]] = replace(found[names[i]], left_out=True, reason=reason, derived_from=derived)
+        unknown.discard(names[i])
+
+
+def _is_amount(s: ColumnSuggestion, evidence: Evidence) -> bool:
+    """Return whether a column that would be released holds amounts."""
+    released = s.role in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE) and not s.left_out
+    return released and s.kind == Kind.NUMERIC and evidence.contents[s.name].low is not None
+
+
+def _decide_unknown(found: dict[str, ColumnSuggestion], unknown: set[str], evidence: Evidence) -> None:
+    """Decide columns of unknown meaning: what a study measures is sensitive, the rest stays undecided."""
+    studied = [m for m in evidence.meanings.values() if m is not None and (m.measure or m.role == Role.SENSITIVE)]
+    is_study = len(studied) >= max(MEASURED, MEASURED_SHARE * len(found))
+    aged = any(m is not None and m.what in ("age", "birth date", "birth year") for m in evidence.meanings.values())
+    for name in sorted(unknown):
+        content, s = evidence.contents[name], found[name]
+        meaning = evidence.meanings[name]
+        if s.role != Role.QUASI or s.left_out:
+            continue
+        reason = _measured(content, meaning, is_study, aged)
+        if reason:
+            found[name] = replace(s, role=Role.SENSITIVE, reason=reason)
+            unknown.discard(name)
+
+
+def _measured(content: Content, meaning: Meaning | None, is_study: bool, aged: bool) -> str:
+    """Return why a column of unknown meaning counts as measured; empty if it does not."""
+    if meaning is not None and meaning.vague and (is_study or content.distinct > 2):
+        return f"the name says: {meaning.what}, which others do not know of a person"
+    if content.low is None or content.high is None or content.kind == Kind.DATE:
+        answers = is_study and content.distinct <= FEW_ANSWERS and _are_answers(content)
+        return "answers to a question in a table of measurements: taken for one of them" if answers else ""
+    if not content.whole:
+        return "numbers with decimals: a measurement or an amount, which others do not know of a person"
+    if content.distinct <= 20:
+        return "few whole numbers in a table of measurements: taken for one of them" if is_study else ""
+    years = content.low >= 1850 and content.high <= 2100
+    ages = content.low >= 10 and content.high <= OLDEST and not aged
+    if years or ages or content.distinction > 0.8 or (content.code_length >= 4 and not content.skewed):
+        return ""
+    return "counts or amounts of many values, which others do not know of a person"
+
+
+def _are_answers(content: Content) -> bool:
+    """Return whether the values are answers: yes or no, with more words or without, or sentences."""
+    firsts = [fold_text(value).replace(",", " ").split() for value in content.values]
+    answers = sum(bool(words) and words[0] in ANSWERS for words in firsts)
+    return answers >= 0.6 * len(firsts) or content.words >= WORDS
