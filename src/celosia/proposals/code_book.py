@@ -80,6 +80,13 @@ def read_code_book(path: str | Path) -> CodeBook:
     options: dict[str, Any] = {"text": True, "missing": []} if type_of(path).name == "csv" else {}
     frame = collect_frame(scan(path, **options).frame)
     places = _places(frame.columns)
+    lists = [cell for cell in frame[places["value"]].to_list() if cell] if "value" in places else []
+    if (
+        lists
+        and {"label", "description"} - {*places} == {"label"}
+        and not any(len(PAIR.findall(cell)) > 1 for cell in lists)
+    ):
+        places["label"] = places.pop("description")  # beside codes a label is that of the code
     if "name" not in places or len(places) < 2:
         raise DataError(
             f"{Path(path).name} is no code book: it needs a column 'name' and one of 'label', 'value' and 'value"
@@ -107,8 +114,8 @@ def read_code_book(path: str | Path) -> CodeBook:
 def _places(headings: Sequence[str]) -> dict[str, str]:
     """Return the headings of the name, the description, the code and its label, as far as there are any.
 
-    >>> _places(["Variable", "Code", "Label"])
-    {'name': 'Variable', 'value': 'Code', 'label': 'Label'}
+    >>> _places(["Variable", "Code", "Value label"])
+    {'name': 'Variable', 'value': 'Code', 'label': 'Value label'}
     """
     places: dict[str, str] = {}
     for heading in headings:
@@ -116,6 +123,4 @@ def _places(headings: Sequence[str]) -> dict[str, str]:
         what = next((what for what, names in HEADINGS.items() if folded in names and what not in places), None)
         if what is not None:
             places[what] = heading
-    if "value" in places and "label" not in places and "description" in places:
-        places["label"] = places.pop("description")  # beside codes a label is that of the code
     return places

@@ -97,7 +97,7 @@ def _candidates(content: Content) -> list[Meaning]:
 
 def judge_column(content: Content, meaning: Meaning | None) -> Judgement:
     """Judge one column by itself."""
-    if _is_running(content) and (meaning is None or meaning.weak or meaning.design or meaning.role == Role.QUASI):
+    if _is_running(content) and (meaning is None or meaning.weak or meaning.design or meaning.what == "place"):
         reason = "the numbers of the rows, one after the other: they say nothing of the people"
         return Judgement(Role.IDENTIFIER, reason, None, "row number")
     if content.distinct <= 1:

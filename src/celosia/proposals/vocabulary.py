@@ -48,8 +48,17 @@ def words_of(name: str) -> tuple[str, ...]:
     >>> words_of("DataNaixement"), words_of("fecha_de_nacimiento"), words_of("HIVStatus2")
     (('data', 'naixement'), ('fecha', 'de', 'nacimiento'), ('hiv', 'status'))
     """
-    numbered = _numbered()
-    return tuple(w if w in numbered else re.sub(r"\d+[a-z]*$", "", w) for w in _tokens(name))
+    return tuple(word for token in _tokens(name) for word in _without_number(token))
+
+
+def _without_number(token: str) -> tuple[str, ...]:
+    """Return a word without the digits at its end, unless they belong to it: ``cd4count`` is of ``cd4``."""
+    letters, digits, rest = re.fullmatch(r"([a-z]+)(\d*)([a-z]*)", token).groups()  # type: ignore[union-attr]
+    if token in _numbered():
+        return (token,)
+    if digits and letters + digits in _numbered() and rest:
+        return (letters + digits, rest)
+    return (letters,)
 
 
 def _tokens(name: str) -> list[str]:
@@ -108,8 +117,8 @@ def _beginnings() -> dict[str, str | None]:
 def _known(word: str) -> tuple[str, ...]:
     """Return the words of the vocabulary that a written word is made of; the word itself if there are none.
 
-    >>> _known("agegrp"), _known("municip"), _known("kids"), _known("wagen")
-    (('age', 'grp'), ('municipality',), ('kids',), ('wagen',))
+    >>> _known("wagegrp"), _known("nationalit"), _known("kids"), _known("wagen")
+    (('wage', 'grp'), ('nationality',), ('kids',), ('wagen',))
     """
     by_words, by_letters = _phrases()
     if word in _words() or word in by_letters or len(word) < 4:
@@ -137,8 +146,8 @@ def meanings_of(name: str) -> list[Meaning]:
     words that mean different things the measurement at the end decides (*job stress*), then a fact that others know
     at either end (*age at diagnosis*).
 
-    >>> [m.what for m in meanings_of("fecha_ingreso")], [m.what for m in meanings_of("wagen")]
-    (['date of an event'], [])
+    >>> [m.what for m in meanings_of("fecha_nacimiento")], [m.what for m in meanings_of("wagen")]
+    (['birth date', 'date of an event'], [])
     >>> meanings_of("age_at_diagnosis")[0].what, meanings_of("jobStress")[0].what, meanings_of("ID_MUNICIP")[0].what
     ('age', 'wellbeing or mental state', 'place')
     """
