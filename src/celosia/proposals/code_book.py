@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celosia.data.io.filetypes import collect_frame
 from celosia.errors import DataError
@@ -77,8 +77,8 @@ def read_code_book(path: str | Path) -> CodeBook:
     from celosia.data.io import scan
     from celosia.data.io.filetypes import type_of
 
-    options: dict[str, Any] = {"text": True, "missing": []} if type_of(path).name == "csv" else {}
-    frame = collect_frame(scan(path, **options).frame)
+    opened = scan(path, text=True, missing=[]) if type_of(path).name == "csv" else scan(path)
+    frame = collect_frame(opened.frame)
     places = _places(frame.columns)
     lists = [cell for cell in frame[places["value"]].to_list() if cell] if "value" in places else []
     if (
