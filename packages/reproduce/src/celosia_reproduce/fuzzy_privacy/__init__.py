@@ -119,8 +119,8 @@ def _headline(numbers: dict[str, list[Any]]) -> dict[str, str]:
 
     return {
         "annex, no random start": said("default", chosen=False),
-        "annex, k-means and Gustafson–Kessel, default choice": said("default", chosen=True),
-        "annex, k-means and Gustafson–Kessel, choice nearest to print": said("nearest", chosen=True),
+        "annex, k-means, default choice": said("default", chosen=True),
+        "annex, k-means, choice nearest to print": said("nearest", chosen=True),
         "annex, all, default choice": said("default", chosen=None),
         "annex, all, choice nearest to print": said("nearest", chosen=None),
     }

@@ -12,11 +12,8 @@ from celosia_reproduce.statements import Statement
 
 HALF_DIGIT = 5.1e-5
 """t is printed with four decimals."""
-FUZZY_DIGIT = 6e-5
-"""For t of fuzzy codings: the source's degrees were iterated to an unknown tolerance."""
-FUZZY = ("fz", "gk", "fcm")
-CHOSEN = ("km", "gk")
-"""Codings that start at random: the source took one start of unknown seed."""
+CHOSEN = ("km",)
+"""Codings that start at random: the source took one start of unknown seed; its fuzzy ones start from fixed numbers."""
 METHODS = {"independent": ("km", "gr", "fz"), "joint": ("km", "gk", "fcm")}
 NAMES = {
     "km": "k-means",
@@ -95,7 +92,7 @@ def numbers(block: str, want: Results, got: Results, near: Results | None = None
             if stated is None:
                 continue  # a dash
             where, what = f"{block} coding, {NAMES[method]}", f"{criterion} of pair ({pair[0]}, {pair[1]})"
-            digit = (FUZZY_DIGIT if method in FUZZY else HALF_DIGIT) if criterion.startswith("t") else 0.0
+            digit = HALF_DIGIT if criterion.startswith("t") else 0.0
             statement = statements.printed(where, what, stated, computed, within=digit)
             if not statement.agrees:
                 why = reason(column, row, got[pair])
@@ -165,17 +162,10 @@ def reason(column: str, printed: Row, got: Row) -> str:
     if method == "gk" and criterion == "risk":
         risk, k = printed["gk_risk"] or 0, printed["gk_k"] or 0
         if 0 < risk < k:
-            return "the printed risk is impossible, it must be 0 or at least k: it came from another random start"
-        return "risk counts whole classes and jumps when one record moves; it came from another random start"
-    if method == "gk":
-        return "another stopping point or start of Gustafson–Kessel in the source; this is the nearest optimum found"
+            return "the printed risk is impossible, it must be 0 or at least k: it came from another run"
+        return "k, Q, l and t of this coding come out as printed, this risk does not: it came from another run"
     if criterion == "risk":
         return "risk counts whole classes: it jumps when the size of one class passes the threshold by a record"
-    if criterion.startswith("t") and method in ("fz", "fcm"):
-        return "degrees of the source were iterated to a coarser tolerance; the smallest of 1080 distances shows it"
-    if criterion in ("k", "Q", "l1", "l2"):
-        gap = abs((printed[column] or 0) - (got[column] or 0))
-        return f"{gap:g} record at the border of two cells: the source's clustering stopped at a coarser tolerance"
     return "not explained"
 
 

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.kernels.fuzzy.clustering import Clusters
+from celosia.kernels.fuzzy.partitions import scale
 from celosia_reproduce.fuzzy_privacy.codings import (
+    CLASSES,
     Coding,
     Labels,
     crossed,
@@ -29,6 +31,7 @@ from celosia_reproduce.fuzzy_privacy.criteria import (
     smallest_class,
 )
 from celosia_reproduce.fuzzy_privacy.study import Results, Row, Study
+from celosia_reproduce.fuzzy_privacy.toolbox import cluster
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -97,18 +100,19 @@ def independent_block(study: Study, rng: np.random.Generator, starts: int, progr
         optima[a] = [labels for labels, _ in local_optima(column, SHARP * starts, rng, study.classes)]
         clusters[a] = fuzzy_c_means(column, rng, study.classes)
         progress("one attribute at a time", 0.05 * (done + 1) / len(study.attributes))
+    as_run = {a: by_toolbox(study.column(a)[:, None]) for a in study.attributes} if study.printed is not None else {}
     classes = {
         a: recoded(study.column(a), study.classes, as_source=study.printed is not None) for a in study.attributes
     }
     sensitive, by_pair = study.codes(), {}
     for done, (a, b) in enumerate(study.pairs):
-        coded = {
-            "gr": crossed(classes[a], classes[b], study.classes),
-            "fz": crossed_fuzzy(clusters[a], clusters[b]),
-        }
-        chosen: Coded = {"default": {"km": crossed(optima[a][0], optima[b][0], study.classes), **coded}}
+        best = {"km": crossed(optima[a][0], optima[b][0], study.classes)}
+        recoding = {"gr": crossed(classes[a], classes[b], study.classes)}
+        chosen: Coded = {"corrected": {**best, **recoding, "fz": crossed_fuzzy(clusters[a], clusters[b])}}
         if study.printed is not None:
             want = study.printed["independent"][a, b]
+            coded = {**recoding, "fz": crossed_fuzzy(as_run[a], as_run[b])}
+            chosen["default"] = {**best, **coded}
             chosen["nearest"] = {"km": printed_k_means(optima[a], optima[b], sensitive, want), **coded}
         by_pair[a, b] = modes_of(chosen, sensitive)
         progress("independent coding", 0.05 + 0.15 * (done + 1) / len(study.pairs))
@@ -125,15 +129,13 @@ def joint_block(study: Study, rng: np.random.Generator, starts: int, progress: P
             for labels, cost in local_optima(plane, SHARP * starts, rng, study.classes)
         ]
         shaped = gustafson_kessel_optima(plane, starts, rng, study.classes)
-        coded = {"fcm": joint(fuzzy_c_means(plane, rng, study.classes))}
-        chosen: Coded = {"default": {"km": sharp[0], "gk": shaped[0], **coded}}
+        best = {"km": sharp[0], "gk": shaped[0], "fcm": joint(fuzzy_c_means(plane, rng, study.classes))}
+        chosen: Coded = {"corrected": best}
         if study.printed is not None:
             want = study.printed["joint"][pair]
-            chosen["nearest"] = {
-                "km": printed_joint_k_means(sharp, sensitive, want),
-                "gk": nearest(shaped, distance_to(want, "gk")),
-                **coded,
-            }
+            coded = {"gk": joint(by_toolbox(plane, shaped=True)), "fcm": joint(by_toolbox(plane))}
+            chosen["default"] = {"km": sharp[0], **coded}
+            chosen["nearest"] = {"km": printed_joint_k_means(sharp, sensitive, want), **coded}
         by_pair[pair] = modes_of(chosen, sensitive)
         progress("joint coding", 0.2 + 0.75 * (done + 1) / len(study.pairs))
     return by_mode(by_pair)
@@ -142,12 +144,14 @@ def joint_block(study: Study, rng: np.random.Generator, starts: int, progress: P
 def modes_of(chosen: Coded, sensitive: list[tuple[Codes, int]]) -> dict[str, Row]:
     """Return the criteria as the source ran them at the default choice and at the one nearest to print; and as defined.
 
-    Another file than that of the source has the criteria as they are defined only.
+    Another file than that of the source has the criteria as they are defined only, at the best optima.
     """
-    rows = {"corrected": rows_of(chosen["default"], sensitive, compatible=False)}
-    if "nearest" in chosen:
-        rows |= {mode: rows_of(codings, sensitive, compatible=True) for mode, codings in chosen.items()}
-    return rows
+    return {mode: rows_of(codings, sensitive, compatible=mode != "corrected") for mode, codings in chosen.items()}
+
+
+def by_toolbox(x: Floats, *, shaped: bool = False) -> Clusters:
+    """Return the clusters of columns scaled to [0, 1] as the programs of the source found them."""
+    return cluster(scale(x), CLASSES, shaped=shaped)
 
 
 def by_mode(by_pair: dict[tuple[int, int], dict[str, Row]]) -> dict[str, Results]:
