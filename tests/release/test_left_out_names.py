@@ -62,3 +62,24 @@ def test_the_number_is_public_and_the_release_verifies(release):
 def test_a_number_of_columns_is_not_negative(release):
     with pytest.raises(ValueError, match="left_out"):
         Certificate.model_validate(json.loads(release.paths["certificate"].read_text("utf-8")) | {"left_out": -1})
+
+
+@pytest.mark.parametrize("x", [lambda town: town // 6, lambda town: town])
+def test_findings_in_public_files_name_released_columns_only(tmp_path, x):
+    town = np.random.default_rng(0).integers(0, 60, 600)
+    frame = pl.DataFrame({"MariaGarcia": [f"p{i // 6 * 2}" for i in town], "x": [f"t{x(i)}" for i in town]})
+    frame.with_columns(sex=pl.Series(["F", "M"] * 300)).write_csv(tmp_path / "in.csv")
+    policy = {
+        "input": {"path": str(tmp_path / "in.csv")},
+        "schema": {"quasi": ["MariaGarcia", "sex"], "insensitive": ["x"]},
+        "step": [{"use": "drop", "columns": ["MariaGarcia"]}],
+        "output": {"path": str(tmp_path / "out.csv")},
+        "guard": {"acknowledge": {"x": "a test"}},
+    }
+    assert (
+        celosia.run(celosia.Policy.of(policy))
+        .certificate["guard"][0]["what"]
+        .endswith("a column that is not released, more finely than it is released")
+    )
+    for path in (tmp_path / "out.certificate.json", tmp_path / "out.report.html"):
+        assert "MariaGarcia" not in path.read_text()

@@ -81,28 +81,38 @@ class DerivedColumns:
         finer = self._finer_than_released(name)
         if finer is not None:
             keys, certain = finer
-            listed = ", ".join(map(repr, keys[:-1])) + f" and {keys[-1]!r} together" if len(keys) > 1 else ""
             quasi = all(key in self.original.schema.quasi for key in keys)
-            from_them = listed or f"the {'quasi-identifier' if quasi else 'column'} {keys[0]!r}"
             finely = f"more finely than {'it is' if len(keys) == 1 else 'they are'} released"
-            what = f"values that follow from {from_them}, {finely}"
-            if not certain:
-                what = f"values that partly follow from {from_them}, {finely}"
-            advice = "declare it quasi" if quasi else "change it in the same way"
-            yield Sighting(name, what, filled, filled, certain=certain, advice=f"{advice}, or leave it out")
+            verb = "follow" if certain else "partly follow"
+            advice = f"{'declare it quasi' if quasi else 'change it in the same way'}, or leave it out"
+            listed = [f"values that {verb} from {names}, {finely}" for names in self._namings(keys)]
+            yield Sighting(name, listed[0], filled, filled, certain=certain, advice=advice, published=listed[1])
             if certain:
                 return
         if name in self._disclosing:
             key, others = self._disclosing[name]
-            what = f"the {'quasi-identifier' if key in self.original.schema.quasi else 'column'} {key!r}"
             joined = f", together with {' and '.join(map(repr, others))}," if others else ""
-            what = f"values that{joined} disclose {what}, more finely than it is released"
-            yield Sighting(name, what, filled, filled, certain=True, advice="declare it quasi, or leave it out")
+            listed = [
+                f"values that{joined} disclose {each}, more finely than it is released"
+                for each in self._namings((key,))
+            ]
+            advice = "declare it quasi, or leave it out"
+            yield Sighting(name, listed[0], filled, filled, certain=True, advice=advice, published=listed[1])
             return
         if self.released.schema[name].roles == {Role.INSENSITIVE}:
             for key in self._close_numbers(name):
                 what = f"numbers that keep the order of {key!r}, more finely than it is released"
                 yield Sighting(name, what, filled, filled, certain=False, advice="declare it quasi, or leave it out")
+
+    def _namings(self, keys: Sequence[str]) -> tuple[str, str]:
+        """Name original columns for the data owner, and for public files, which name released columns only."""
+        quasi = all(key in self.original.schema.quasi for key in keys)
+        one = f"the {'quasi-identifier' if quasi else 'column'} {keys[0]!r}"
+        named = ", ".join(map(repr, keys[:-1])) + f" and {keys[-1]!r} together" if len(keys) > 1 else one
+        hidden = [key for key in keys if key not in self.released.names]
+        if not hidden:
+            return named, named
+        return named, "a column that is not released" if len(keys) == 1 else "several columns together"
 
     @cached_property
     def _changed(self) -> tuple[list[str], list[str]]:

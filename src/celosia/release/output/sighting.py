@@ -26,6 +26,8 @@ class Sighting:
     """What is counted: cells, records, names of columns, or labels."""
     exact: bool = True
     """Whether the released file alone shows the count; any other count is not published."""
+    published: str = ""
+    """Content in the words of public files, where ``what`` names a column that is not released."""
 
     @property
     def stops(self) -> bool:
@@ -36,7 +38,7 @@ class Sighting:
         """Return the finding as a certificate states it."""
         unit = "" if self.unit == "cells" else f" ({self.unit})"
         cells = self.cells if self.exact else None
-        entry = GuardEntry(column=self.column, what=f"{self.what}{unit}", cells=cells, of=self.of)
+        entry = GuardEntry(column=self.column, what=f"{self.published or self.what}{unit}", cells=cells, of=self.of)
         if self.acknowledged:
             entry.acknowledged = self.acknowledged
         return entry
