@@ -155,3 +155,31 @@ def test_a_wider_histogram_serves_fewer_columns(tmp_path, monkeypatch):
     monkeypatch.setattr(TableCounts, "_by_engine", None)
     for names in (["q"], ["s"], ["r", "s"], []):
         assert original.counts.histogram(names).persons.sum() > 0
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_records_of_entries_are_those_whose_place_is_there(seed, engine, tmp_path):
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {"a": pl.Series(["x", "y", None]).gather(rng.integers(0, 3, 300)), "b": rng.integers(0, 9, 300)}
+    )
+    frame.write_parquet(tmp_path / "rows.parquet")
+    table = celosia.read(tmp_path / "rows.parquet", celosia.Schema.of(quasi=["a", "b"]), engine=engine)
+    table.counts.prepare(["a", "b"], [], keep_rows=True)
+    entries = rng.permutation(len(table.counts.histogram(["a", "b"])))[:7]
+    records, entry = table.counts.records_of(["a", "b"], entries)
+    place = table.counts.place(["a", "b"])
+    assert records.tolist() == [record for record, own in enumerate(place.tolist()) if own in entries]
+    assert entry.tolist() == place[records].tolist()
+
+
+def test_rarest_records_have_the_smallest_frequencies(tmp_path):
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame({"a": rng.integers(0, 9, 200), "b": rng.integers(0, 9, 200)})
+    table = celosia.read(frame, celosia.Schema.of(quasi=["a", "b"]))
+    records, frequency = table.classes.rarest_records(25)
+    every = table.frequencies()
+    assert frequency.tolist() == every[records].tolist()
+    assert len(records) >= 25
+    assert set(records.tolist()) == set(np.flatnonzero(every <= np.sort(every)[24]).tolist())

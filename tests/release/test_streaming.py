@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -117,6 +118,34 @@ def test_the_row_map_is_computed_from_the_key_and_old_records_still_tell_it(tmp_
     assert np.array_equal(row_map(record_of({**release.record, "rows": pack_rows(order)})), order)
     found = verify(release.paths["certificate"], record=release.paths["record"], original=tmp_path / "people.parquet")
     assert found.holds
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_a_run_streams_an_input_above_its_own_limit(tmp_path, monkeypatch, engine):
+    _people(tmp_path)
+    small = _release(tmp_path, engine, suppress=0.0, report="true")
+    assert small.original.counts.frame is not None or engine == "duckdb"
+    monkeypatch.setattr(sys.modules["celosia.release.run"], "RESIDENT_INPUT", 1)
+    streamed = _release(tmp_path, engine, suppress=0.0, report="true")
+    assert streamed.original.counts.frame is None
+    assert _numbers(streamed) == _numbers(small)
+
+
+def _internal_report(place, engine):
+    text = _release(place, engine, suppress=0.0, report="true").paths["internal"].read_text("utf-8")
+    return re.sub(r"[0-9a-f]{16,}|\d\d:\d\d(:\d\d)?", "", text)
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_the_report_of_a_streamed_run_has_what_that_of_rows_in_memory_has(tmp_path, monkeypatch, engine):
+    """Charts of dependences and records at risk, which are about single records."""
+    _people(tmp_path)
+    kept = _internal_report(tmp_path, "polars")
+    monkeypatch.setattr(sys.modules["celosia.release.run"], "RESIDENT_INPUT", 1)
+    streamed = _internal_report(tmp_path, engine)
+    for part in ('<section id="dependences">', '<section id="owner">'):
+        sections = [text.split(part)[1].split("</section>")[0] for text in (kept, streamed)]
+        assert sections[0] == sections[1], part
 
 
 STOPPED = """

@@ -263,6 +263,16 @@ class EquivalenceClasses:
         """Entry of :attr:`histogram` of each record in table order; -1 when it is suppressed."""
         return self.table.place(self.schema.need_quasi())
 
+    def rarest_records(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return at least ``limit`` records of the smallest frequencies, all of any frequency; and the frequencies."""
+        frequency = self.frequencies()
+        order = np.argsort(frequency, kind="stable")
+        order = order[frequency[order] > 0]
+        reached = np.searchsorted(np.cumsum(self.histogram.rows[order]), limit)
+        last = float(frequency[order[min(int(reached), len(order) - 1)]]) if len(order) else 0.0
+        records, entry = self.table.records_of(self.schema.need_quasi(), order[frequency[order] <= last])
+        return records, frequency[entry]
+
     def on_records(self, values: NDArray[Any], *, suppressed: object) -> NDArray[Any]:
         """Spread one value per entry of :attr:`histogram` over the records, in table order."""
         return np.append(values, np.asarray(suppressed, dtype=values.dtype))[self.place]

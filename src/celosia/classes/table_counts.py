@@ -402,6 +402,19 @@ class TableCounts:
         back = engine.collect(sort_by_record(select_columns(joined, [RECORD, _ENTRY])))
         return np.where(self.members, back[_ENTRY].fill_null(-1).to_numpy(), -1)
 
+    def records_of(
+        self, names: Sequence[str], entries: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the records of some entries of the histogram of :meth:`place`, and the entry of each."""
+        stored = self.stored if self.rows.engine.can_preview() and not self.some_suppressed else None
+        if stored is not None:
+            histogram = self.histogram(names, suppressed=False)
+            if stored.shares_domains(histogram):
+                return stored.records_of(histogram, entries)
+        place = self.place(names)
+        records = np.flatnonzero(np.isin(place, entries))
+        return records, place[records]
+
     def _frame_with_ids(self) -> EngineFrame:
         engine, frame = self.rows.engine, self.rows.frame
         return frame if RECORD in self.rows.types else engine.identify(frame)

@@ -81,8 +81,8 @@ if TYPE_CHECKING:
 
 SMALLEST_SEED = 1 << 64
 """A smaller seed can be found by trying all of them, and with it anyone can replay the noise."""
-
-
+RESIDENT_INPUT = 300_000
+"""Cells of the largest input whose rows a run keeps in memory; from there on stored codes take less time and memory."""
 INNER = {"method", "tables", "aside", "made"}
 """Objects in the private evidence of a step, which are not written into the record."""
 
@@ -117,7 +117,9 @@ def run(
         report("read", 0.0)
         methods = [step.method for step in policy.steps]
         as_text = formal_options(methods, policy.schema, policy.source)
-        original = materialise(with_record_ids(policy.table(engine=engine, memory=memory, options=as_text)))
+        source = policy.table(engine=engine, memory=memory, options=as_text)
+        source.engine.resident_cells = RESIDENT_INPUT
+        original = materialise(with_record_ids(source))
         formal = any(isinstance(method, Formal) and method.covers_table for method in methods)
         original = with_record_ids(cover_hierarchies(original)) if formal else original
         check_input(original, formal=formal)

@@ -84,6 +84,12 @@ def has_many_values(table: Table, name: str) -> bool:
     return name not in table.counts.domains and engine.refusal(count_distinct(table, name)) is not None
 
 
+def can_read_columns(table: Table) -> bool:
+    """Return whether the columns of a table may be read one at a time, for numbers and pictures of its records."""
+    engine = table.engine
+    return table.counts.frame is not None or (engine.can_preview() and not engine.exceeds_reading(len(table)))
+
+
 def cheapest_frame_with(table: Table, names: Sequence[str]) -> EngineFrame:
     """Return the frame of the input if no step changed these columns, else the frame of the table."""
     lineage = table.provenance.lineage

@@ -85,6 +85,8 @@ class Engine(ABC, Generic[Frame]):
 
     def __init__(self, memory: int | None = None) -> None:
         self.memory = memory
+        self.resident_cells = RESIDENT
+        """Cells of the largest table that is kept in memory, where the memory limit allows more."""
 
     @abstractmethod
     def _scan(self, path: Path) -> Frame:
@@ -462,7 +464,11 @@ class Engine(ABC, Generic[Frame]):
 
     def exceeds_memory(self, cells: int) -> bool:
         """Return whether a table has more cells than are kept in memory."""
-        return cells > (RESIDENT if self.memory is None else min(RESIDENT, self.memory // CELL_BYTES))
+        return cells > self.resident_cells or self.exceeds_reading(cells)
+
+    def exceeds_reading(self, rows: int) -> bool:
+        """Return whether a column has more rows than are read for a single number or picture."""
+        return rows > (RESIDENT if self.memory is None else min(RESIDENT, self.memory // CELL_BYTES))
 
     def can_preview(self) -> bool:
         """Return whether rows can be read for display at once, without a job on a cluster."""

@@ -254,6 +254,21 @@ class StoredCodes:
         """Return the packed key of each row over these columns, in the order of the records, as column ``KEY``."""
         return nw.from_native(self._in_order()).select(self._key(names).alias(KEY)).to_native()
 
+    def shares_domains(self, histogram: Histogram) -> bool:
+        """Return whether the columns of a histogram are stored, with the same codes, and fit in a packed key."""
+        columns = histogram.columns
+        same = all(name in self.domains and column.domain is self.domains[name] for name, column in columns.items())
+        return same and bool(columns) and fits_in_key({name: self.domains[name] for name in columns})
+
+    def records_of(self, histogram: Histogram, entries: Ints) -> tuple[Ints, Ints]:
+        """Return the positions of the rows of some entries of a histogram with the stored codes, and their entries."""
+        domains = {name: self.domains[name] for name in histogram.names}
+        key = pack_codes({name: column.codes[entries] for name, column in histogram.columns.items()}, domains)
+        chosen = self.keys(histogram.names).with_row_index(ROWS).filter(pl.col(KEY).is_in(key))
+        found = chosen.collect(engine="streaming").sort(ROWS)
+        order = np.argsort(key)
+        return _ints(found[ROWS]), entries[order[np.searchsorted(key[order], _ints(found[KEY]))]]
+
     def _in_order(self) -> pl.LazyFrame:
         """Scan the rows in the order of the records, for engines that keep it and write one file."""
         return pl.scan_parquet(self.spilled_rows.folder / STORED, glob=False)

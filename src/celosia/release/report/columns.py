@@ -15,7 +15,7 @@ from celosia.release.report.grids import Grid, grid
 from celosia.show.charts import bars, heatmap, overlay
 from celosia.show.formats import number
 from celosia.show.plots import plain_step
-from celosia.table.columns import column_types, count_values
+from celosia.table.columns import can_read_columns, column_types, count_values
 from celosia.views.comparing.columns import ColumnPair, column_pairs, in_order
 from celosia.views.comparing.dependences import Dependences, dependences
 
@@ -53,7 +53,7 @@ def dependence_maps(
 ) -> list[tuple[str, str, tuple[str, str, str]]]:
     """Draw the dependences of columns: measure, sentence, and heat maps before, after and of the difference."""
     original, protected = release.original, release.comparison.protected
-    if original.counts.frame is None or protected.counts.frame is None:
+    if not (can_read_columns(original) and can_read_columns(protected)):
         return []
     return [_maps(each, w, language) for each in dependences(original, protected)]
 
@@ -63,6 +63,8 @@ def _maps(each: Dependences, w: Mapping[str, Any], language: str) -> tuple[str, 
     sides = ((w["before"], each.before), (w["after"], each.after), (w["difference"], change))
     before, after, difference = (heatmap(title, each.names, values, language=language) for title, values in sides)
     sentences = w["dependences_text"].format(largest=number(each.largest, language=language))
+    if each.sampled is not None:
+        sentences += " " + w["dependences_sampled"].format(n=number(each.sampled, language=language))
     return w[each.measure], sentences, (before, after, difference)
 
 
@@ -99,7 +101,7 @@ def _draw_pair(release: Release, column: ColumnFacts, w: Mapping[str, Any], lang
 
 def _are_numeric(original: Table, protected: Table, name: str) -> bool:
     sides = (original, protected)
-    return all(name in t.names and t.counts.frame is not None and column_types(t)[name].is_numeric() for t in sides)
+    return all(name in t.names and can_read_columns(t) and column_types(t)[name].is_numeric() for t in sides)
 
 
 def _statistics(original: Table, protected: Table, name: str, w: Mapping[str, Any], language: str) -> Grid | None:
@@ -145,7 +147,7 @@ def _external_picture(release: Release, column: ColumnFacts, w: Mapping[str, Any
 
 
 def _needs_histogram(table: Table, column: ColumnFacts) -> bool:
-    inside = table.counts.frame is not None and table.schema[column.name].kind == Kind.NUMERIC
+    inside = can_read_columns(table) and table.schema[column.name].kind == Kind.NUMERIC
     return (
         inside and column.role != "weight" and column.after > RANGES and column_types(table)[column.name].is_numeric()
     )

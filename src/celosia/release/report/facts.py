@@ -9,7 +9,7 @@ import numpy as np
 
 from celosia.parts import ChangedShares, NarrowsValues
 from celosia.table import Table
-from celosia.table.columns import count_distinct, count_values, has_many_values
+from celosia.table.columns import can_read_columns, count_distinct, count_values, has_many_values
 
 if TYPE_CHECKING:
     import polars as pl
@@ -179,15 +179,15 @@ def internal_of(release: Release, limit: int = 25) -> InternalFacts:
         homogeneous.append(
             table.classes.histogram.cells.filter(single).with_columns(pl.lit(column).alias("discloses")).head(limit)
         )
-    if release.original.counts.frame is None:  # single records would need all rows in memory
+    if not can_read_columns(release.original):
         return InternalFacts(
             smallest=smallest,
             homogeneous=pl.concat(homogeneous) if homogeneous else None,
             learnt=_learnt_intervals(release),
             columns=list(table.schema.quasi),
         )
-    frequency = release.original.frequencies()
-    risky = pl.DataFrame({"record": np.arange(len(frequency)), "could be": frequency}).filter(pl.col("could be") > 0)
+    records, frequency = release.original.classes.rarest_records(limit)
+    risky = pl.DataFrame({"record": records, "could be": frequency})
     return InternalFacts(
         smallest=smallest,
         homogeneous=pl.concat(homogeneous) if homogeneous else None,

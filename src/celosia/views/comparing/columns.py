@@ -15,7 +15,7 @@ from celosia.hierarchy import parse, texts
 from celosia.hierarchy.dates import Dates
 from celosia.hierarchy.values import Everything, Exact, Interval, OneOf, number
 from celosia.kernels.statistics.distribution_distance import total_variation
-from celosia.table.columns import column_types, count_values
+from celosia.table.columns import can_read_columns, column_types, count_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def _pair(original: Table, protected: Table, name: str) -> ColumnPair:
 def _plain_numbers(original: Table, protected: Table, name: str) -> bool:
     """Whether a column is numeric before and after, has many values, and is in memory."""
     sides = (original, protected)
-    if original.schema[name].kind != Kind.NUMERIC or any(table.counts.frame is None for table in sides):
+    if original.schema[name].kind != Kind.NUMERIC or not all(map(can_read_columns, sides)):
         return False
     numeric = all(column_types(table)[name].is_numeric() for table in sides)
     return numeric and len(count_values(original, name)) > LABELS
