@@ -87,7 +87,9 @@ def has_many_values(table: Table, name: str) -> bool:
 def can_read_columns(table: Table) -> bool:
     """Return whether the columns of a table may be read one at a time, for numbers and pictures of its records."""
     engine = table.engine
-    return table.counts.frame is not None or (engine.can_preview() and not engine.exceeds_reading(len(table)))
+    if table.counts.frame is not None or not engine.can_preview():
+        return table.counts.frame is not None
+    return len(table) <= RESIDENT and (engine.memory is None or len(table) * CELL_BYTES <= engine.memory)
 
 
 def cheapest_frame_with(table: Table, names: Sequence[str]) -> EngineFrame:

@@ -464,11 +464,8 @@ class Engine(ABC, Generic[Frame]):
 
     def exceeds_memory(self, cells: int) -> bool:
         """Return whether a table has more cells than are kept in memory."""
-        return cells > self.resident_cells or self.exceeds_reading(cells)
-
-    def exceeds_reading(self, rows: int) -> bool:
-        """Return whether a column has more rows than are read for a single number or picture."""
-        return rows > (RESIDENT if self.memory is None else min(RESIDENT, self.memory // CELL_BYTES))
+        allowed = RESIDENT if self.memory is None else min(RESIDENT, self.memory // CELL_BYTES)
+        return cells > min(allowed, self.resident_cells)
 
     def can_preview(self) -> bool:
         """Return whether rows can be read for display at once, without a job on a cluster."""
