@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from celosia.classes import EngineFrame, Sensitive
+from celosia.data.engines.engine import CELL_BYTES, RESIDENT
 from celosia.data.engines.lazy_frames import ROWS, select_columns
 from celosia.errors import SchemaError
 from celosia.histogram import Encoded, encode
