@@ -118,8 +118,9 @@ def test_joins_make_no_difference_and_stay_linear(single, sizes):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(7200)
 def test_many_joins_make_no_difference_and_stay_linear(single, sizes):
-    tally, found, beyond = compared(single, Questions(20_000, joins=True), 7_000, sizes)
+    tally, found, beyond = compared(single, Questions(20_000, joins=True), 20_000, sizes)
     for kind in KINDS:
         differing = len({(one, other, sql) for where, one, other, sql, _ in found if where == kind})
         what = f"generated queries with joins to neighbouring databases of {kind}, compared"
@@ -129,7 +130,7 @@ def test_many_joins_make_no_difference_and_stay_linear(single, sizes):
         rows += [Tried(what, tally[f"{kind} plans"], superlinear, "more than linear in the rows of the input")]
         tried(f"joins-{kind}", rows)
     assert (found, beyond) == ([], [])
-    assert all(tally[f"{kind} {what}"] >= 1_500 for kind in KINDS for what in ("accepted", "refused"))
+    assert all(tally[f"{kind} {what}"] >= 4_500 for kind in KINDS for what in ("accepted", "refused"))
 
 
 WORDS = ["fever", "e" * 40 + "x", "cough", "ñ", "since", "e", "Target", "zz"]
@@ -159,10 +160,9 @@ def quickest(gateways, kind, sql):
 
 
 @pytest.mark.long
-def test_time_tells_nothing(gateways, monkeypatch):
-    """A row takes no longer than all the others together and a fifth of a step of the grid."""
-    for gateway in gateways.values():
-        monkeypatch.setattr(gateway, "_grid", GRID)
+def test_time_tells_nothing(gateways):
+    """Without a grid, a row takes no longer than all the others together and a fifth of a step of it."""
+    assert GRID / 5 == 0.01
     questions, worst = Questions(1234), []
     assert all(ask(gateways[kind, "absent"], sql).status == 200 for sql in SLOW for kind in KINDS)
     for sql in [*SLOW, *(questions.question() for _ in range(200))]:

@@ -28,6 +28,7 @@ makes an index for each join; by the statistics, which one row may move, it migh
 """
 STEPS_PER_CHECK = 10_000
 """Instructions of SQLite between two checks of the time limit: some 100 microseconds."""
+_PLANS_OFF = [f"enable_{plan}" for plan in ("nestloop", "mergejoin", "indexscan", "indexonlyscan", "bitmapscan")]
 _LOG = logging.getLogger(__name__)
 
 _WHOLE = r"(TINY|SMALL|BIG|HUGE|U(TINY|SMALL|BIG))?INT(EGER)?|UINTEGER"
@@ -55,6 +56,8 @@ class Database(ABC):
         self._seconds = facts.seconds
         self.misfits: list[tuple[str, str]] = []
         """Tables and columns without any value of the declared type."""
+        self.oversized: list[str] = []
+        """Tables with more rows than their declared ``size``."""
 
     def rows(self, sql: str, delay: float = 0.0) -> list[tuple[Any, ...]]:
         """Run one query and return its rows; the message of a failure may hold values, so it is not passed on.
@@ -183,6 +186,7 @@ class Sqlite(Database):
 
         if not hasattr(self._local, "connection"):
             connection = sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+            connection.execute("PRAGMA temp_store = MEMORY")  # one row could decide whether a sort goes to the disk
             connection.execute(f"CREATE TEMP TABLE {_MANY} ({_MANY})")  # always empty
             connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA case_sensitive_like = ON")  # as in the other engines
@@ -237,7 +241,11 @@ class Postgres(Database):
         settings = {
             "default_transaction_read_only": "on",
             "jit": "off",
-            "enable_nestloop": "off",  # it compares all pairs of rows; the keys of joins can be hashed or sorted
+            # One plan for each form of query: by the size of a table or its statistics, which one row may move,
+            # PostgreSQL would choose another one. Nested loops would compare all pairs of rows.
+            **dict.fromkeys(_PLANS_OFF, "off"),
+            "max_parallel_workers_per_gather": "0",
+            "work_mem": "1GB",  # one row could decide whether a sort goes to the disk
             "standard_conforming_strings": "on",  # a backslash in a literal of the query must stay one
         }
         options = " ".join(f"-c {name}={value}" for name, value in settings.items())
@@ -298,6 +306,11 @@ def check_database(facts: DatasetFacts) -> None:
             f"the column {column!r} of {table!r} is declared {facts.tables[table].columns[column].type}, but none of "
             "its values is. Declare another type, or convert the file: days are written 2026-11-15, decimals 1.5."
         )
+    for table in database.oversized:
+        raise InputError(
+            f"the table {table!r} has more rows than its declared size, {facts.tables[table].size:,}. Declare a larger "
+            "'size': the time of an answer shows little about one person in tables up to that size."
+        )
 
 
 def _connect(facts: DatasetFacts) -> Database:
@@ -328,6 +341,13 @@ def _check(database: Database, name: str, table: TableFacts) -> None:
         if column not in types:
             raise InputError(f"the table {name!r} has no column {column!r}.")
         _check_type(name, column, facts, types[column])
+    if not table.public:
+        ((rows,),) = database.rows(
+            f"SELECT COUNT(*) FROM (SELECT 1 AS one FROM {quote_name(source)} LIMIT {table.size + 1}) AS t"  # noqa: S608
+        )
+        if rows > table.size:
+            database.oversized.append(name)
+            _LOG.warning("the table %r has more rows than its declared size: declare a larger one", name)
     for column in dict.fromkeys([*([table.person] if table.unique and table.person else []), *table.keys]):
         compared = equality_key(quote_name(column), table.columns[column], database.dialect)
         counts = database.rows(f"SELECT COUNT({compared}), COUNT(DISTINCT {compared}) FROM {quote_name(source)}")  # noqa: S608

@@ -90,6 +90,12 @@ class TableFacts(Declared):
     )
     unique: bool = Field(default=False, description="each person has one row (checked when the gateway starts)")
     rows: int = Field(default=1, ge=1, le=10_000, description="most rows that one person contributes to an answer")
+    size: int = Field(
+        default=10_000,
+        ge=1,
+        le=10**9,
+        description="most rows of the table; answers that sort them wait longer the larger it is",
+    )
     public: bool = Field(default=False, description="holds no personal data, such as a list of regions")
     keys: tuple[str, ...] = Field(default=(), description="columns that are unique by themselves (checked)")
     columns: dict[str, ColumnFacts]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.sql import after as a
 from celosia.gateway.sql.expressions import RowExpressions, only, whole_number
 from celosia.gateway.sql.parse import Refused, parse
-from celosia.gateway.sql.plan import Number, Output, Plan, quantile_of, square_of, sum_of
+from celosia.gateway.sql.plan import MOST_STEPS, Number, Output, Plan, quantile_of, square_of, sum_of
 from celosia.gateway.sql.scope import Scope
 from celosia.gateway.sql.steps import Steps, select_lists
 from celosia.gateway.sql.values import Dialect, Value
@@ -38,6 +39,14 @@ VECTOR, VECTOR_NUMBER_SECONDS, VECTOR_CHARACTER_SECONDS = 2048, 4.5e-5, 2.5e-7
 """Rows that DuckDB computes together, and what they take for each number and each character of the expressions. It
 computes them once where they are equal, so that one row with another value adds the time of all.
 """
+RANK_SECONDS = 5e-8
+"""Time that one row adds for each row of a table when a database ranks or joins them: where all others are in order or
+just fit into a table of hashes, it takes another pass over them (20 ns measured on PostgreSQL).
+"""
+SORT_SECONDS = 1e-7
+"""The same for each row that is sorted or hashed by the keys of GROUP BY or for distinct values (60 ns on SQLite)."""
+SORT_TEXT_SECONDS: dict[Dialect, float] = {"duckdb": 0.0, "sqlite": 3e-7, "postgres": 3e-7}
+"""Time to compare two such rows by a text that is long (130 ns for 900 bytes on SQLite); DuckDB compares hashes."""
 _CASE_WORK = 3
 _TEXT_WORK = re.compile(r"(?:LIKE |RIGHT\(|SUBSTR\(|(?:INSTR|STRPOS)\(\"\w+\", )(?:'((?:[^']|'')*)')?")
 MOST_OPERATIONS = 3_000
@@ -113,6 +122,7 @@ class _Builder:
             truncated=truncated,
             rows=self._scope.rows,
             row_seconds=self._row_seconds(steps),
+            sort_seconds=self._sort_seconds(domains),
             neighbours=self._neighbours,
         )
 
@@ -130,6 +140,33 @@ class _Builder:
         vectors = 2 + rows // VECTOR if self._scope.truncated else 1  # rows of a person are ranked side by side
         vector = len(self._numbers) * VECTOR_NUMBER_SECONDS + length * VECTOR_CHARACTER_SECONDS
         return rows * each + vectors * vector
+
+    def _sort_seconds(self, domains: tuple[tuple[str, tuple[object, ...]], ...] | None) -> float:
+        """Return an upper bound of the seconds that one row adds by its place among those that are sorted or hashed.
+
+        A table of hashes grows with the groups, a sort with the rows: SQLite sorts for each GROUP BY, PostgreSQL for
+        distinct values.
+        """
+        size = self._scope.size
+        distinct = [number for number in self._numbers if number.kind in ("distinct", "persons")]
+        quantiles = sum(number.kind == "quantile" for number in self._numbers)
+        cells = size if domains is None else math.prod(len(values) + 1 for _, values in domains)
+        sorts = self._dialect == "sqlite" or (self._dialect == "postgres" and bool(distinct))
+        groups = size if sorts else min(size, cells)
+        by_keys = self._seconds_to_compare([value for _, value in self._keys])
+        seconds = RANK_SECONDS * size * self._scope.rankings
+        if self._keys and len(self._numbers) > quantiles:
+            seconds += groups * by_keys
+        if quantiles:
+            buckets = size if sorts else min(size, cells * MOST_STEPS)
+            seconds += quantiles * buckets * by_keys
+        return seconds + size * sum(
+            self._seconds_to_compare([number.value] if number.value else []) for number in distinct
+        )
+
+    def _seconds_to_compare(self, values: list[Value]) -> float:
+        texts = sum(value.type == "text" and not (value.facts and value.facts.categories) for value in values)
+        return SORT_SECONDS + texts * SORT_TEXT_SECONDS[self._dialect]
 
     # Keys ---------------------------------------------------------------------------------------------------------
 

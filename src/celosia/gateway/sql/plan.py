@@ -118,6 +118,8 @@ class Plan:
     rows: int
     row_seconds: float
     """Upper bound of the seconds that the values of one person's rows take."""
+    sort_seconds: float
+    """Upper bound of the seconds that one row adds by its place among the rows that are sorted or hashed."""
     neighbours: str
     notes: tuple[str, ...] = ()
 
@@ -158,7 +160,7 @@ class Plan:
         quantiles = sum(number.kind == "quantile" for number in self.numbers)
         distinct = sum(number.kind == "distinct" for number in self.numbers)
         created = groups * (1 + quantiles) * GROUP_SECONDS + (distinct + quantiles) * DISTINCT_SECONDS
-        return created + (1 + quantiles) * self.row_seconds
+        return created + (1 + quantiles) * self.row_seconds + self.sort_seconds
 
     def fingerprint(self, *more: object) -> str:
         """Return a fingerprint of the query, equal for equal queries however they were written.

@@ -158,6 +158,18 @@ class Scope:
         """Most rows of the result that one person may own."""
         return max(table.facts.rows for table in self._private()) if self.truncated else 1
 
+    @property
+    def size(self) -> int:
+        """Most rows of the joined tables, by their declarations."""
+        first, *others = self._private()
+        return first.facts.size * math.prod(table.facts.rows for table in others)
+
+    @property
+    def rankings(self) -> int:
+        """How often rows are sorted or hashed before they are grouped: to bound rows per person, and to join tables."""
+        bounded = sum(not table.facts.unique and bool(table.facts.person) for table in self._private())
+        return bounded + len(self._joins) + bool(self.truncated and self._joins)
+
     def is_person(self, node: exp.Expr) -> bool:
         """Return whether an expression is the person of every row: not a column that a LEFT JOIN may leave empty."""
         if node.key != "column":
