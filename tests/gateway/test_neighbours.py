@@ -154,7 +154,7 @@ def quickest(gateways, kind, sql):
     for turn in range(200):
         for variant in VARIANTS:
             best[variant] = min(best[variant], ask(gateways[kind, variant], sql).seconds)
-        if turn >= 4 and max(best.values()) < 2 * min(best.values()) + 0.01:
+        if turn >= 4 and max(best.values()) < 2 * min(best.values()) + GRID / 5:
             break
     return best
 
@@ -162,7 +162,6 @@ def quickest(gateways, kind, sql):
 @pytest.mark.long
 def test_time_tells_nothing(gateways):
     """Without a grid, a row takes no longer than all the others together and a fifth of a step of it."""
-    assert GRID / 5 == 0.01
     questions, worst = Questions(1234), []
     assert all(ask(gateways[kind, "absent"], sql).status == 200 for sql in SLOW for kind in KINDS)
     for sql in [*SLOW, *(questions.question() for _ in range(200))]:
@@ -170,5 +169,5 @@ def test_time_tells_nothing(gateways):
             if ask(gateways[kind, "absent"], sql).status == 200:
                 best = quickest(gateways, kind, sql)
                 worst.append((max(best.values()) - min(best.values()), kind, sql[:100], best))
-                assert max(best.values()) < 2 * min(best.values()) + 0.01, worst[-1]
+                assert max(best.values()) < 2 * min(best.values()) + GRID / 5, worst[-1]
     print(len(worst), "timed; largest differences in seconds:", sorted(worst, key=lambda one: -one[0])[:3])

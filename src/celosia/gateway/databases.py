@@ -26,6 +26,8 @@ MANY_ROWS = f"LEFT JOIN temp.{_MANY} ON 0 LIMIT -1"
 """Ending of a sub-select by which SQLite takes it for a million rows, whatever the statistics of the file say. It then
 makes an index for each join; by the statistics, which one row may move, it might compare all pairs of rows.
 """
+LONGEST_STORED = 100_000
+"""Bytes of a value that SQLite reads as a whole in some 0.1 ms."""
 STEPS_PER_CHECK = 10_000
 """Instructions of SQLite between two checks of the time limit: some 100 microseconds."""
 _PLANS_OFF = [f"enable_{plan}" for plan in ("nestloop", "mergejoin", "indexscan", "indexonlyscan", "bitmapscan")]
@@ -56,8 +58,8 @@ class Database(ABC):
         self._seconds = facts.seconds
         self.misfits: list[tuple[str, str]] = []
         """Tables and columns without any value of the declared type."""
-        self.oversized: list[str] = []
-        """Tables with more rows than their declared ``size``."""
+        self.unbounded: list[str] = []
+        """Sentences about tables whose rows or texts are more than the bound of the time counts on."""
 
     def rows(self, sql: str, delay: float = 0.0) -> list[tuple[Any, ...]]:
         """Run one query and return its rows; the message of a failure may hold values, so it is not passed on.
@@ -306,11 +308,8 @@ def check_database(facts: DatasetFacts) -> None:
             f"the column {column!r} of {table!r} is declared {facts.tables[table].columns[column].type}, but none of "
             "its values is. Declare another type, or convert the file: days are written 2026-11-15, decimals 1.5."
         )
-    for table in database.oversized:
-        raise InputError(
-            f"the table {table!r} has more rows than its declared size, {facts.tables[table].size:,}. Declare a larger "
-            "'size': the time of an answer shows little about one person in tables up to that size."
-        )
+    for sentence in database.unbounded:
+        raise InputError(sentence)
 
 
 def _connect(facts: DatasetFacts) -> Database:
@@ -327,6 +326,12 @@ def _connect(facts: DatasetFacts) -> Database:
         )
     for name, table in facts.tables.items():
         _check(database, name, table)
+        try:
+            _check_bounds(database, name, table)
+        except NoAnswer:  # no row may decide whether the gateway opens
+            _LOG.warning("the rows of %r were not counted", name)
+    for sentence in database.unbounded:
+        _LOG.warning("%s", sentence)
     for join in facts.joins:
         _check_join(database, facts, join)
     return database
@@ -341,18 +346,33 @@ def _check(database: Database, name: str, table: TableFacts) -> None:
         if column not in types:
             raise InputError(f"the table {name!r} has no column {column!r}.")
         _check_type(name, column, facts, types[column])
-    if not table.public:
-        ((rows,),) = database.rows(
-            f"SELECT COUNT(*) FROM (SELECT 1 AS one FROM {quote_name(source)} LIMIT {table.size + 1}) AS t"  # noqa: S608
-        )
-        if rows > table.size:
-            database.oversized.append(name)
-            _LOG.warning("the table %r has more rows than its declared size: declare a larger one", name)
     for column in dict.fromkeys([*([table.person] if table.unique and table.person else []), *table.keys]):
         compared = equality_key(quote_name(column), table.columns[column], database.dialect)
         counts = database.rows(f"SELECT COUNT({compared}), COUNT(DISTINCT {compared}) FROM {quote_name(source)}")  # noqa: S608
         if counts[0][0] != counts[0][1]:
             raise DataError(f"the column {column!r} of {name!r} is declared unique, but values repeat.")
+
+
+def _check_bounds(database: Database, name: str, table: TableFacts) -> None:
+    """Note a table with more rows than declared, or with longer texts than SQLite reads in a short time."""
+    if table.public:
+        return
+    source = quote_name(database.name(name, table))
+    ((rows,),) = database.rows(f"SELECT COUNT(*) FROM (SELECT 1 AS one FROM {source} LIMIT {table.size + 1}) AS t")  # noqa: S608
+    if rows > table.size:
+        database.unbounded.append(
+            f"the table {name!r} has more rows than its declared size, {table.size:,}. Declare a larger 'size': up to "
+            "that size the time of an answer shows little about one person."
+        )
+    if database.dialect != "sqlite":
+        return
+    for column in database.types(database.name(name, table)):
+        ((longest,),) = database.rows(f"SELECT MAX(LENGTH(CAST({quote_name(column)} AS BLOB))) FROM {source}")  # noqa: S608
+        if longest is not None and longest > LONGEST_STORED:
+            database.unbounded.append(
+                f"the column {column!r} of {name!r} has a value of more than {LONGEST_STORED:,} bytes. SQLite reads it "
+                "as a whole, which shows in the time of an answer. Shorten it, or move the table to another database."
+            )
 
 
 def _check_join(database: Database, facts: DatasetFacts, join: JoinFacts) -> None:
