@@ -86,7 +86,7 @@ def test_a_stratum_that_nobody_counts_is_left_out(tmp_path):
 def test_protect_leaves_identifiers_out_of_a_frame_and_warns():
     frame = people(name=[f"person {i}" for i in range(N)])
     schema = Schema.of(identifiers=["name"], quasi=["sex", "age"])
-    with pytest.warns(UserWarning, match="identifiers are left out of the result: 'name'"):
+    with pytest.warns(UserWarning, match="columns are left out of the result: 'name'"):
         safe = celosia.protect(frame, "round(columns=age, base=20)", schema=schema, seed=1)
     assert safe.columns == ["sex", "age"]
     masked = celosia.protect(frame, "pseudonymise(columns=name)", schema=schema, seed=1)

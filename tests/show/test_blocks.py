@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import polars as pl
@@ -23,6 +25,8 @@ from celosia.show.blocks import (
     to_html,
     to_rich,
 )
+from celosia.show.browser import BROWSERS
+from celosia.show.charts import bars, overlay
 from celosia.show.controls import visible
 from celosia.show.pictures import Picture
 from celosia.table.suppression import suppress_records
@@ -130,9 +134,39 @@ def test_a_search_that_stopped_says_how_far_it_may_be_from_the_best():
     assert "A result was found; how far it is from the best is unknown" in unknown.title
 
 
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_a_picture_is_saved_as_a_page_only(tmp_path, ending):
-    picture = Picture([], "t")
-    assert picture.save(tmp_path / "p.html").read_text().startswith("<!doctype html>")
-    with pytest.raises(OutputError, match=r"Name the file \.html"):
-        picture.save(tmp_path / f"p.{ending}")
+def picture() -> Picture:
+    bars_ = bars("Ages & more", ["young", "old"], [("before", [0.2, 0.8]), ("after", [0.5, 0.5])])
+    return Picture([bars_, overlay("pay", [0.0, 1.0, 2.0], [("before", [0.5, 0.5]), ("after", [0.1, 0.9])])], "A < B")
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"), [("html", b"<!doctype html>"), ("svg", b"<svg xmlns="), ("png", b"\x89PNG"), ("pdf", b"%PDF-")]
+)
+def test_a_picture_is_saved_in_the_format_of_its_ending(tmp_path, ending, start):
+    if ending == "pdf" and not any(map(shutil.which, BROWSERS)):
+        pytest.skip("no browser is installed")
+    assert picture().save(tmp_path / f"p.{ending}").read_bytes().startswith(start)
+
+
+def test_another_ending_is_refused(tmp_path):
+    with pytest.raises(OutputError, match=r"written as \.svg, \.png, \.pdf or \.html"):
+        picture().save(tmp_path / "p.jpeg")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_drawing_needs_no_style_sheet(tmp_path):
+    root = ET.fromstring(picture().save(tmp_path / "p.svg").read_text())
+    text = " ".join("".join(each.itertext()) for each in root.iter() if each.tag.endswith("text"))
+    for label in ("Ages & more", "young", "old", "before", "after", "pay", "50 %"):
+        assert label in text
+    assert "var(" not in ET.tostring(root, encoding="unicode")
+    drawings = [each for each in root if each.tag.endswith("svg")]
+    assert [float(each.get("y")) for each in drawings] == sorted(float(each.get("y")) for each in drawings)
+    assert len(drawings) == 2
+
+
+def test_a_map_with_a_clip_path_is_drawn(tmp_path):
+    """Names of elements keep their capitals, which a parser of pages lowers."""
+    clipped = '<svg viewBox="0 0 9 9"><clipPath id="c"><path d="M0 0H9V9"/></clipPath><path clip-path="url(#c)" d="M0 0"/></svg>'
+    figure = Picture([f"<figure>{clipped}<figcaption>map</figcaption></figure>"], "map")
+    assert figure.save(tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")

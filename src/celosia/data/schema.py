@@ -210,6 +210,11 @@ class Schema(Shown):
         return self.with_role(Role.SENSITIVE)
 
     @property
+    def insensitive(self) -> tuple[str, ...]:
+        """Columns that are declared to be released as they are."""
+        return tuple(name for name in self.with_role(Role.INSENSITIVE) if self[name].declared)
+
+    @property
     def weight(self) -> str | None:
         """Column of sampling weights."""
         return next(iter(self.with_role(Role.WEIGHT)), None)

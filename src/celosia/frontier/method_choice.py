@@ -11,8 +11,7 @@ import numpy as np
 
 from celosia.data.schema import Kind, Role
 from celosia.errors import CelosiaError
-from celosia.models import KAnonymity
-from celosia.parts import build, describe, find
+from celosia.parts import build, describe, find, search_hints
 from celosia.proposals import ColumnSuggestion, ProposedMethod, needs_method, policy_text
 from celosia.release.output.columns import overwritten_columns
 from celosia.release.output.derived import DerivedColumns
@@ -235,12 +234,13 @@ def _candidates(table: Table, require: Sequence[Model], weights: Mapping[str, fl
         {"use": "local-generalise", "suppress": SUPPRESS, **more},
         "" if local else "a requirement judges the whole file",
     )
-    k = max((model.k for model in require if isinstance(model, KAnonymity)), default=0)
+    hints = [search_hints(model) for model in require]
+    k = max((hint.smallest_size() for hint in hints), default=1)
     blanks = {"use": BLANKS, "k": k, **({"importance": dict(weights)} if weights else {})}
     if len(schema.quasi) > FEW_COLUMNS:
         yield blanks, f"only up to {FEW_COLUMNS} quasi-identifiers"
-    elif not all(isinstance(model, KAnonymity) for model in require):
-        yield blanks, "it meets k-anonymity only"
+    elif k == 1 or not all(hint.is_size_only() for hint in hints):
+        yield blanks, "it meets requirements on the size of a class only"
     else:
         yield blanks, ""
     bare = [name for name in schema.quasi if schema[name].kind == Kind.NOMINAL and schema[name].hierarchy is None]

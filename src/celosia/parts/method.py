@@ -58,6 +58,10 @@ class Method(Part, home="celosia.methods"):
     not_replayable_because: ClassVar[str] = "it looks at all records at once"
     """Reason why the method cannot be replayed on new records, as the end of a sentence."""
 
+    def __init__(self, /, **data: object) -> None:
+        """``k`` is short for the requirement k-anonymity where a method takes requirements and has no ``k`` itself."""
+        super().__init__(**_with_requirement(type(self), data))
+
     def overwrites(self, schema: Schema) -> tuple[str, ...]:
         """Return the columns whose cells it may overwrite; the cells of all other columns stay the same.
 
@@ -167,6 +171,17 @@ class Iterative:
     @abstractmethod
     def watch(self, table: Table, stream: Stream) -> Iterator[object]:
         """Yield the state after each iteration; the last is the result."""
+
+
+def _with_requirement(method: type[Method], data: dict[str, object]) -> dict[str, object]:
+    """Return the parameters with ``k`` as a requirement, where the method takes it in this form."""
+    fields = method.model_fields
+    if "k" not in data or "k" in fields or "require" not in fields:
+        return data
+    given = data.get("require", ())
+    listed = list(given) if isinstance(given, list | tuple) else [given]
+    rest = {name: value for name, value in data.items() if name != "k"}
+    return {**rest, "require": [*listed, {"use": "k-anonymity", "k": data["k"]}]}
 
 
 def refuse_replay(method: Method, reason: str = "") -> DataError:

@@ -72,6 +72,9 @@ def assessment_blocks(assessment: Assessment, *, details: bool = True) -> list[B
             for f in assessment.models
         ]
         blocks.append(Block("Requirements", ("model", "wanted", "measured", "holds"), rows))
+        open_columns = "; ".join(f"{', '.join(names)} ({why})" for why, names in assessment.unchecked.items())
+        if open_columns:
+            blocks.append(Block(f"Not checked by any requirement: {open_columns}."))
     blocks.append(Block("Risks", ("measure", "value", "what it means"), [_row(f) for f in assessment.risks]))
     for finding in assessment.risks if details else ():
         blocks += _details(finding)

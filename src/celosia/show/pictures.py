@@ -22,14 +22,14 @@ STYLE = (
 
 
 class Picture:
-    """Figures that a notebook shows; :meth:`save` writes them as a page."""
+    """Figures that a notebook shows; :meth:`save` writes them to a file."""
 
     def __init__(self, figures: Sequence[str], title: str) -> None:
         self.figures = tuple(figures)
         self.title = title
 
     def __repr__(self) -> str:
-        return f"Picture({self.title!r}: a notebook shows it; save(path) writes a page)"
+        return f"Picture({self.title!r}: a notebook shows it; save(path) writes SVG, PNG, PDF or a page)"
 
     def _repr_html_(self) -> str:
         series = "".join(
@@ -41,12 +41,40 @@ class Picture:
         return f'<div class="celosia">{style}{"".join(self.figures)}</div>'
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture as a page of its own that opens offline; the path ends in .html."""
+        """Write the picture in the format of the ending: .svg, .png, .pdf (printed by a browser), or a page (.html)."""
+        from celosia.show.images import combined_svg, png_bytes
+
+        place, ending = Path(path), Path(path).suffix.lower()
+        if ending in (".html", ".htm"):
+            place.write_text(self._page(self._repr_html_()), encoding="utf-8")
+        elif ending == ".svg":
+            place.write_text(combined_svg(self.figures, self.title), encoding="utf-8")
+        elif ending == ".png":
+            place.write_bytes(png_bytes(combined_svg(self.figures, self.title)))
+        elif ending == ".pdf":
+            self._print(combined_svg(self.figures, self.title), place)
+        else:
+            raise OutputError(f"{str(path)!r}: a picture is written as .svg, .png, .pdf or .html.")
+        return place
+
+    def _page(self, body: str, style: str = "") -> str:
+        """Return a page of its own that opens offline."""
         from html import escape
 
-        if Path(path).suffix.lower() not in (".html", ".htm"):
-            raise OutputError(f"{str(path)!r}: pictures are written as pages. Name the file .html.")
-        head = f'<meta charset="utf-8"><title>{escape(self.title)}</title>'
-        page = f'<!doctype html><html lang="en"><head>{head}</head><body>{self._repr_html_()}</body></html>'
-        Path(path).write_text(page, encoding="utf-8")
-        return Path(path)
+        head = f'<meta charset="utf-8"><title>{escape(self.title)}</title>{style}'
+        return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>'
+
+    def _print(self, drawing: str, place: Path) -> None:
+        """Print a drawing on a sheet of its size."""
+        import re
+        import tempfile
+
+        from celosia.show.browser import print_page
+
+        size = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawing)
+        assert size is not None
+        style = f"<style>@page{{size:{size[1]}px {size[2]}px;margin:0}}body{{margin:0}}svg{{display:block}}</style>"
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "picture.html"
+            page.write_text(self._page(drawing, style), encoding="utf-8")
+            print_page(page, place)

@@ -108,15 +108,15 @@ def remaining(changes: Sequence[ColumnChange]) -> Remaining:
     dropped = tuple(change.name for change in changes if change.after.form == "gone")
     empty = tuple(change.name for change in changes if change.after.form == "nothing")
     shares = [change.altered for change in changes if change.after.form not in ("gone", "nothing")]
-    known = [share for share in shares if share is not None]
-    paired = len(known) == len(shares)
+    altered = [share for share in shares if share is not None]
+    paired = len(altered) == len(shares)
     total = max(1, len(changes))
     return Remaining(
         columns=len(changes),
         dropped=dropped,
         empty=empty,
-        changed=sum(known) / total if paired else None,
-        unchanged=sum(1 - share for share in known) / total if paired else None,
+        changed=sum(altered) / total if paired else None,
+        unchanged=sum(1 - share for share in altered) / total if paired else None,
     )
 
 

@@ -12,9 +12,10 @@ import pytest
 from celosia.cli.main import run as command
 from celosia.demo import prepare
 from celosia.errors import InputError, OutputError
-from celosia.release.report.export import BROWSERS, export
+from celosia.release.report.export import export
 from celosia.release.report.word import write_word
 from celosia.release.run import run
+from celosia.show.browser import BROWSERS
 
 PASSWORD = "a password of a test"
 needs_browser = pytest.mark.skipif(

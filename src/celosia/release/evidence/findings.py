@@ -87,6 +87,21 @@ class Assessment(Shown):
         """Whether every requirement holds."""
         return not self.guessed and all(finding.holds for finding in self.models)
 
+    @property
+    def unchecked(self) -> dict[str, tuple[str, ...]]:
+        """Columns of the table that no requirement judges, by the reason."""
+        schema = self.table.schema
+        counted = {column for finding in self.models for column in finding.part.counted_columns()}
+        groups = {
+            "names a person": schema.naming,
+            "no role": tuple(name for name in schema.names if not schema[name].declared),
+            "sensitive, without a requirement": tuple(
+                name for name in schema.sensitive if counted.isdisjoint({name, None})
+            ),
+            "insensitive": schema.insensitive,
+        }
+        return {reason: names for reason, names in groups.items() if names}
+
     def form(self) -> AssessmentForm:
         """Return the assessment as a private record states it."""
         return AssessmentForm(

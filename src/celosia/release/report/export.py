@@ -6,9 +6,7 @@ refused, so that nothing is executed.
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,34 +15,17 @@ from celosia import files
 from celosia.data.credentials import resolve_reference
 from celosia.data.io.atomic import refuse_existing, replace_file
 from celosia.errors import InputError, MissingExtra, OutputError
+from celosia.show.browser import print_page
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
     from pyhanko.sign.signers import Signer
 
-BROWSERS = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "microsoft-edge",
-    "msedge",
-    "chromium-headless-shell",
-)
 FORMS = frozenset({".pdf", ".docx"})
 """Endings of the files that a report can be exported to."""
-SECONDS = 120
 LARGEST_KEY = 1 << 20
 """Largest number of bytes of a key file with its certificates."""
-FLAGS = (
-    "--headless",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-pdf-header-footer",
-)
 
 
 def export(
@@ -78,7 +59,7 @@ def export(
 
             write_word(text, draft)
         else:
-            _print(source, draft)
+            print_page(source, draft)
             if signer is not None:
                 _sign(draft, signer)
     return target
@@ -90,32 +71,6 @@ def export_text(text: str, out: Path, *, overwrite: bool = False) -> Path:
         page = Path(folder) / "report.html"
         page.write_text(text, encoding="utf-8")
         return export(page, out, overwrite=overwrite)
-
-
-def _browser() -> str:
-    """Return the first installed browser; files in the working directory are data and are never run."""
-    places = [place for place in os.get_exec_path() if os.path.isabs(place)]  # noqa: PTH117
-    browser = next((path for name in BROWSERS if (path := shutil.which(name, path=os.pathsep.join(places)))), None)
-    if browser is None:
-        raise OutputError(f"a PDF is printed by a browser, and none is here: install one of {', '.join(BROWSERS[:3])}.")
-    return browser
-
-
-def _print(page: Path, target: Path) -> None:
-    """Print a page to a file; the browser works in a temporary folder."""
-    with tempfile.TemporaryDirectory() as folder:
-        flags = [*FLAGS, f"--user-data-dir={folder}", f"--print-to-pdf={target.absolute()}"]
-        if os.geteuid() == 0:  # a browser refuses to run as root inside its sandbox
-            flags.append("--no-sandbox")
-        command = [_browser(), *flags, page.absolute().as_uri()]
-        try:
-            subprocess.run(
-                command, check=True, stdin=subprocess.DEVNULL, capture_output=True, cwd=folder, timeout=SECONDS
-            )
-        except (subprocess.SubprocessError, OSError):
-            raise OutputError("the browser could not print the report.") from None
-    if not target.is_file() or not target.stat().st_size:
-        raise OutputError("the browser printed nothing.")
 
 
 def _read_page(source: Path) -> str:

@@ -46,14 +46,16 @@ class _Reader(HTMLParser):
         self.text: list[str] = []
         self.rows: list[list[str]] = []
         self.svg: list[str] | None = None
+        self.open: list[str] = []
+        """Open elements of a picture, with their capitals, which the parser lowers."""
         self.skipping = 0
         self.in_table = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if self.svg is not None or tag == "svg":
-            if tag == "svg":
-                self.svg = []
-            self.svg = [*(self.svg or []), self.get_starttag_text() or ""]
+            written = self.get_starttag_text() or ""
+            self.open.append(written[1:].split()[0].rstrip(">"))
+            self.svg = [*(self.svg or []), written]
         elif tag in SKIPPED:
             self.skipping += 1
         elif tag == "table":
@@ -75,14 +77,14 @@ class _Reader(HTMLParser):
         if self.svg is not None:
             from html import escape
 
-            self.svg.append(escape(data))
+            self.svg.append(data if self.open[-1] == "style" else escape(data))
         elif not self.skipping:
             self.text.append(data)
 
     def handle_endtag(self, tag: str) -> None:
         if self.svg is not None:
-            self.svg.append(f"</{tag}>")
-            if tag == "svg":
+            self.svg.append(f"</{self.open.pop()}>")
+            if not self.open:
                 self._picture("".join(self.svg))
                 self.svg = None
         elif tag in SKIPPED:
@@ -127,9 +129,8 @@ class _Reader(HTMLParser):
 
 def png(svg: str) -> bytes:
     """Convert a chart of a page to PNG, in the colours of the light theme."""
-    import resvg_py
-
     from celosia.release.report.environment import templates
+    from celosia.show.images import png_bytes
 
     palette = colours()
 
@@ -140,7 +141,4 @@ def png(svg: str) -> bytes:
     named = (
         svg if "xmlns=" in svg.split(">", 1)[0] else svg.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
     )
-    picture = resvg_py.svg_to_bytes(
-        svg_string=plain(named).replace("currentColor", palette["ink"]), style_sheet=sheet, zoom=2, background="#ffffff"
-    )
-    return bytes(picture)
+    return png_bytes(plain(named).replace("currentColor", palette["ink"]), style=sheet)

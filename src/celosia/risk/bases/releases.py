@@ -40,7 +40,10 @@ class _EarlierReleases(ComparesReleases, _SuccessAttack):
         sentences = [self.sentence(facts)] if self.exceeds(facts) else []
         learnt = facts.get("learnt", 0) - facts.get("learnt_alone", 0)
         if learnt > 0:
-            sentences.append(f"a sensitive value is left as the only one for {learnt:g} more")
+            many = (
+                f"{learnt:.0f}" if float(learnt).is_integer() else f"about {max(1, round(learnt))}"
+            )  # expected number
+            sentences.append(f"a sensitive value is left as the only one for {many} more")
         if facts.get("removed", 0):
             sentences.append(f"{facts['removed']} stand out by having left since the earlier release")
         return sentences
