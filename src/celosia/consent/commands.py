@@ -101,13 +101,16 @@ def request(
     owner: str,
     quasi: Sequence[str],
     k: int,
-    rule: str = "coarser",
+    rule: str | None = None,
     tree: Sequence[str] = (),
     identifiers: Sequence[str] = (),
     sensitive: Sequence[str] = (),
     dialect: str | None = None,
     key: str | None = None,
     camouflage: float = 0.0,
+    lift: float = 0.1,
+    advantage: float = 0.1,
+    external: float = 0.1,
     strengthen: Sequence[str] = (),
     acknowledge: Mapping[str, str] | None = None,
     out: str | Path = "publication",
@@ -118,8 +121,11 @@ def request(
     progress: Callable[[str, float], None] | None = None,
 ) -> tuple[Publication, Mapping[str, Path]]:
     """Carry out a request to publish and write the release: data, certificate, private record, reports."""
-    chosen_rule: Rule = rule  # type: ignore[assignment]  # checked by Design
-    design = Design(k=k, rule=chosen_rule, tree=tuple(tree), camouflage=camouflage, strengthen=tuple(strengthen))
+    chosen_rule: Rule = rule or ("coarser" if tree else "inference")  # type: ignore[assignment]  # checked by Design
+    promise = {"lift": lift, "advantage": advantage}
+    design = Design(
+        k=k, rule=chosen_rule, tree=tuple(tree), camouflage=camouflage, strengthen=tuple(strengthen), **promise
+    )
     details = Request(
         sql=sql,
         owner=owner,
@@ -129,6 +135,7 @@ def request(
         sensitive=tuple(sensitive),
         dialect=dialect,
         key=key,
+        external=external,
         acknowledge=acknowledge or {},
         measure=measure,
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +25,12 @@ class RequestOptions:
     owner: Annotated[str, typer.Option(help="Column of the owner, or table.field to add it.")]
     quasi: Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas.")]
     k: Annotated[int, typer.Option(min=1, help="Smallest class for everybody.")]
-    rule: Annotated[str, typer.Option(help="class, coarser, exchange, standard or control.")] = "coarser"
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            help="inference, class, coarser, exchange, standard or control; coarser with a tree, else inference."
+        ),
+    ] = None
     tree: Annotated[str | None, typer.Option(help="Columns of one place from coarse to fine.")] = None
     identifiers: Annotated[str | None, typer.Option(help="Columns that identify a person; left out.")] = None
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns.")] = None
@@ -32,6 +38,11 @@ class RequestOptions:
     dialect: Annotated[str | None, typer.Option(help="SQL dialect, when it is not the database's.")] = None
     key: Annotated[str | None, typer.Option(help="Kind of key in the owner column.")] = None
     camouflage: Annotated[float, typer.Option(help="Share of others who are made coarser too.")] = 0.0
+    lift: Annotated[float, typer.Option(help="Rule inference: largest share inferred better than by guessing.")] = 0.1
+    advantage: Annotated[
+        float, typer.Option(help="Rule inference: largest share by which a reader distinguishes who blocks.")
+    ] = 0.1
+    external: Annotated[float, typer.Option(help="Share of the people whose truth the intruder knows.")] = 0.1
     strengthen: Annotated[list[str] | None, typer.Option(help="suppress, exclude, or a model.")] = None
     acknowledge: Annotated[
         list[str] | None, typer.Option(help="COLUMN=REASON: releases a column that the guard reports.")
@@ -66,6 +77,8 @@ def request(
     else:
         for block in publication.report["blocks"]:
             print_text(f"{block['inference']}: {block['owners']} owners, {block['rows']} rows, X = {block['X']}")
+            if "promise" in block:
+                print_text(_remedy(block["promise"], block["kept"]))
         for seen in publication.report["guard"]:
             reason = f"Acknowledged: {seen['acknowledged']}" if "acknowledged" in seen else "Not acknowledged"
             print_text(
@@ -78,6 +91,15 @@ def request(
         print_text(f"{rows} rows, {marked} marked; written to {out}")
         print_text(f"{paths['record'].name} and {paths['internal'].name} are private; to check: celosia verify {out}")
     end_with(0 if publication.holds else 3)
+
+
+def _remedy(promise: Mapping[str, Any], kept: Mapping[str, Any]) -> str:
+    """Return the remedy of an inference with the two numbers of its promise."""
+    return (
+        f"  {promise['remedy']} {', '.join(promise['columns'])}, also for {promise['camouflage']:.0%} of the others: "
+        f"inferred {kept['lift']:.1%} better than by guessing (at most {promise['lift']:.0%}), who blocks "
+        f"{kept['advantage']:.1%} (at most {promise['advantage']:.0%})"
+    )
 
 
 def _reasons(entries: list[str]) -> dict[str, str]:

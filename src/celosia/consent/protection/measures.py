@@ -67,6 +67,9 @@ def losses(
     """GCP and share of altered rows (CM in the thesis), for three groups."""
     altered = np.zeros(len(original), np.bool_)
     for name in columns:
+        if name not in protected.table.names:  # left out
+            altered[:] = True
+            continue
         before, after = original.column(name), protected.table.column(name)
         altered |= (_as_text(before) != _as_text(after)).fill_null(value=True).to_numpy()
     if protected.level is not None and protected.tree is not None:

@@ -1,4 +1,8 @@
-"""Protection that honours blocks: three rules, additional requirements, and a control.
+"""Protection that honours blocks: four rules, additional requirements, and a control.
+
+``inference``  the columns by which an inference is made are protected by the remedy with the least loss that keeps a
+               promise in numbers (:mod:`celosia.consent.protection.remedies`); k for everybody, and k + X for those
+               who block an inference about quasi-identifiers.
 
 ``class``      rule of the thesis: a class with one blocking owner must reach k + X. With many blocking owners nearly
                every class has one, and the rule becomes standard(k + X) for everybody.
@@ -21,6 +25,7 @@ import numpy as np
 
 from celosia.classes import STAR
 from celosia.consent.protection.coarsen import coarsen
+from celosia.consent.protection.remedies import MAX_BLOCKING_SHARE, Kept, Search, groups
 from celosia.consent.protection.tree import Tree, count
 from celosia.errors import ParameterError, RequirementError
 from celosia.histogram import number
@@ -37,10 +42,8 @@ if TYPE_CHECKING:
 
     from celosia.table import Table
 
-Rule = Literal["class", "coarser", "exchange", "standard", "control"]
+Rule = Literal["inference", "class", "coarser", "exchange", "standard", "control"]
 RULES: tuple[str, ...] = get_args(Rule)
-MAX_BLOCKING_SHARE = 0.5
-"""Largest share of blocking data subjects among those whose cells ``suppress`` blanks."""
 MIN_PARTNERS = 5
 """Smallest number of owners that exchange values: a single one would keep its own."""
 
@@ -52,7 +55,8 @@ class Design:
     ``camouflage`` is the share of owners without a block who are treated like blocking ones under ``coarser`` and by
     ``suppress``, so that a coarse place or a blank cell is no proof of a block. ``strengthen`` adds to the rule for
     blocking owners: ``suppress`` their marked cells, ``exclude`` their rows, or a model (``l-diversity(…)``) that every
-    class with one must meet.
+    class with one must meet. Under ``inference``, ``lift`` and ``advantage`` are the largest shares by which an
+    intruder may infer a blocked column, and a reader distinguish who blocks, better than by guessing.
     """
 
     k: int
@@ -60,6 +64,8 @@ class Design:
     tree: tuple[str, ...] = ()
     camouflage: float = 0.0
     strengthen: tuple[str, ...] = ()
+    lift: float = 0.1
+    advantage: float = 0.1
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -68,6 +74,13 @@ class Design:
             raise ParameterError(f"k must be at least 1, got {self.k}.")
         if not 0 <= self.camouflage <= 1:
             raise ParameterError(f"camouflage is a share between 0 and 1, got {self.camouflage:g}.")
+        for name in ("lift", "advantage"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ParameterError(f"{name} is a share above 0 and at most 1, got {getattr(self, name):g}.")
+        if self.rule == "inference" and (self.strengthen or self.camouflage):
+            raise ParameterError(
+                "the rule 'inference' chooses its remedies itself: leave out strengthen and camouflage."
+            )
         models = [text for text in self.strengthen if text not in ("suppress", "exclude")]
         if models and self.rule not in ("class", "coarser"):
             raise ParameterError(f"the rule {self.rule!r} cannot meet {models[0]}; use 'class' or 'coarser' with it.")
@@ -92,6 +105,44 @@ class Protected:
     tree: Tree | None = field(default=None, repr=False)
     """Tree of the generalised values (after the exchange, under ``exchange``), with joined nodes."""
     holds: bool = True
+    remedies: Mapping[str, Kept] = field(default_factory=dict, repr=False)
+    """Remedy of each inference under ``inference``."""
+
+
+def honour_inferences(
+    table: Table,
+    extra: NDArray[np.int64],
+    design: Design,
+    stream: Stream,
+    columns: Mapping[str, Sequence[str]],
+    rows: Mapping[str, NDArray[np.bool_]],
+    external: float,
+) -> Protected:
+    """Protect a table under the rule ``inference``; ``columns`` are those of each inference, ``rows`` its blocks.
+
+    Classes have k, and k + X where somebody blocks an inference about quasi-identifiers; where their sizes would show
+    who blocks, all have k + X. Raises if no remedy keeps the promise.
+    """
+    guarded = groups(columns, rows, design.tree)
+    plain, largest = replace(design, rule="class"), int(extra.max(initial=0))
+    sizes = [design.k + extra, np.full(len(table), design.k + largest)] if largest else [np.full(len(table), design.k)]
+    for last, target in enumerate(sizes, 1 - len(sizes)):
+
+        def protect(work: Table, target: NDArray[np.int64] = target) -> Table:
+            return _by_one_method(work, plain, design.k, target).table
+
+        search = Search(table, design, stream, protect, bool((target == target[0]).all()), external)
+        try:
+            made, kept = search.run(guarded)
+        except RequirementError:
+            if last == 0:
+                raise
+            continue
+        break
+    found = {name: one for one, group in zip(kept, guarded, strict=True) for name in group.inferences}
+    facts = {"exchanged": max((int(o.treated.sum()) for o in kept if o.remedy.kind == "exchange"), default=0)}
+    protected = _blank_suppressed(Protected(made, design, facts, remedies=found), extra, [])
+    return _with_evidence(table, extra, protected, 0)
 
 
 def honour(
@@ -380,14 +431,14 @@ def _with_evidence(table: Table, extra: NDArray[np.int64], protected: Protected,
     size, kept = class_sizes(protected.table)
     label = _class_numbers(protected.table)
     facts |= {"smallest class": int(size[kept].min(initial=len(table)))}
-    if design.tree:
+    if protected.tree is not None:
         tree, level = _tree_and_level(protected)
         facts |= _block_disclosure(tree.has_finer(level), blocked)
     with_block = np.zeros(int(label.max(initial=0)) + 1, np.bool_)
     np.logical_or.at(with_block, label[kept], blocked[kept])
     facts |= {"classes": len(np.unique(label[kept])), "classes with a block": int(with_block.sum())}
     facts |= {"suppressed": int((~kept).sum()), "short": int((kept & (size < asked)).sum())}
-    return Protected(protected.table, design, facts, protected.level, protected.tree, holds=facts["short"] == 0)
+    return replace(protected, evidence=facts, holds=facts["short"] == 0)
 
 
 def _block_disclosure(flagged: NDArray[np.bool_], blocked: NDArray[np.bool_]) -> dict[str, float]:

@@ -44,7 +44,7 @@ def public(report: Mapping[str, Any], disclosure: Disclosure) -> dict[str, objec
     return {
         **{name: value for name, value in report.items() if name not in PRIVATE},
         "edition": "public",
-        "blocks": [{**block, **counts} for block in report["blocks"]],
+        "blocks": [{k: v for k, v in {**block, **counts}.items() if k != "kept"} for block in report["blocks"]],
         "owners who block": None,
         "rows marked": None,
         "facts": {name: value for name, value in report["facts"].items() if name in ALWAYS},

@@ -47,6 +47,7 @@ FILES = {
     "internal": "internal.html",
 }
 BIGGER = {
+    "inference": "class size of owners who block {}",
     "class": "class size of owners who block {}",
     "coarser": "class size of owners who block {}",
     "control": "class size of owners who block {}",
@@ -180,4 +181,5 @@ def _conditions(publication: Publication) -> list[Condition]:
             value=plain(design.k + block["X"]),
         )
         for block in publication.report["blocks"]
+        if block["X"] or design.rule != "inference"  # there, X is about quasi-identifiers only
     ]

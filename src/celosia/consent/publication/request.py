@@ -18,7 +18,7 @@ from celosia.consent.owners.match_cache import MatchCache
 from celosia.consent.owners.store import Preferences, now
 from celosia.consent.protection.marks import Marks, find_values, mark, row_owners
 from celosia.consent.protection.measures import losses, re_identification, singletons
-from celosia.consent.protection.protection import Design, Protected, honour
+from celosia.consent.protection.protection import Design, Protected, honour, honour_inferences
 from celosia.consent.publication.base_tables import refuse_derived, refuse_unlisted
 from celosia.consent.publication.result import (
     OWNER,
@@ -264,7 +264,12 @@ def carry_out(
     report_progress("protecting", 0.5)
     fired = {name for names in marks.columns.values() for name in names}
     cells = {name: marks.cells(name) for name in sorted(fired) if name in table.names}
-    protected = honour(table, marks.extra, request.design, stream, cells)
+    if request.design.rule == "inference":
+        guarded = {i: tuple(c for c in marks.columns[i] if c in table.names) for i in sorted(blocked)}
+        marks = replace(marks, extra=_identity_extra(table, marks, guarded, catalogue))
+        protected = honour_inferences(table, marks.extra, request.design, stream, guarded, marks.rows, request.external)
+    else:
+        protected = honour(table, marks.extra, request.design, stream, cells)
     _check(protected)
     report_progress("measuring", 0.7)
     before, measured = _measure(request, table, marks, protected, stream) if request.measure else ({}, {})
@@ -334,7 +339,9 @@ def _refuse_unprotected(
     design = request.design
     if "exclude" in design.strengthen:  # their rows are left out
         return
-    every = design.rule == "exchange" or "suppress" in design.strengthen  # these change every column that fired
+    every = (
+        design.rule in ("inference", "exchange") or "suppress" in design.strengthen
+    )  # these change every column that fired
     changed = {*(design.tree or table.schema.quasi), *_modelled_columns(design, table)}
     for inference, matched in fired_rules.items():
         fired = [name for name in marks.columns[inference] if name in table.names]
@@ -348,6 +355,17 @@ def _refuse_unprotected(
                 "of the query, declare them quasi-identifiers without a tree, use the rule 'exchange', or strengthen: "
                 "'suppress' with a camouflage, 'exclude', or a model of the column."
             )
+
+
+def _identity_extra(
+    table: Table, marks: Marks, columns: Mapping[str, Sequence[str]], catalogue: Catalogue
+) -> NDArray[np.int64]:
+    """Return X of each row, over the inferences about quasi-identifiers alone: a larger class protects nothing else."""
+    extra = np.zeros(len(table), np.int64)
+    for inference, names in columns.items():
+        if set(names) & set(table.schema.quasi):
+            extra = np.where(marks.rows[inference], np.maximum(extra, catalogue[inference].extra), extra)
+    return extra
 
 
 def _modelled_columns(design: Design, table: Table) -> set[str]:
@@ -403,7 +421,12 @@ def _measure(
     request: Request, table: Table, marks: Marks, released: Protected, stream: Stream
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Measure the original table, and attack and losses of the release, standard(k) and the control standard(k + X)."""
-    columns = request.design.tree or table.schema.quasi
+    columns = list(request.design.tree or table.schema.quasi)
+    fired = [
+        name for name in dict.fromkeys(n for names in marks.columns.values() for n in names) if name in table.names
+    ]
+    target = fired or columns  # what the inferences are about, not the quasi-identifiers
+    columns = list(dict.fromkeys([*columns, *fired]))
     out: dict[str, object] = {}
     chosen = np.arange(len(table))
     if len(table) > ATTACKED:
@@ -423,7 +446,7 @@ def _measure(
             row["p_reid"] = re_identification(
                 table.take(sample),
                 protected.table.take(sample),
-                columns,
+                target,
                 marks.blocked[chosen],
                 external=request.external,
             )
@@ -476,6 +499,8 @@ def _report(
                 "rows whose X it decides": int(decided.sum()),
             }
         )
+        if request.design.rule == "inference":
+            blocks[-1] |= _promise(request.design, protected, inference, int(extra[mask].max(initial=0)))
     design = request.design
     return {
         "rows": len(released),
@@ -498,6 +523,15 @@ def _report(
         "facts": dict(protected.evidence),
         "holds": protected.holds,
     }
+
+
+def _promise(design: Design, protected: Protected, inference: str, extra: int) -> dict[str, object]:
+    """Return the remedy of an inference, the bounds that it keeps, and the measured numbers for the publisher."""
+    kept = protected.remedies.get(inference)
+    if kept is None:  # no column of it is in the result, or nobody blocks it
+        return {"X": extra}
+    bounds = {"lift": design.lift, "advantage": design.advantage, **kept.remedy.data()}
+    return {"X": extra, "promise": bounds, "kept": kept.data(inference)}
 
 
 __all__ = ["OWNER", "Origin", "Publication", "Request", "analyse", "carry_out", "publish", "with_owner", "write"]
