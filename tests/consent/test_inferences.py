@@ -217,7 +217,7 @@ def test_an_independent_attack_stays_within_the_promise(tmp_path, inference, blo
 @pytest.mark.long
 @pytest.mark.parametrize(("inference", "who", "share"), CASES)
 def test_generated_cases_stay_within_the_promise(tmp_path, inference, who, share):
-    n, seed = 2000, 100 + CASES.index((inference, who, share))
+    n, seed = 4000 if share < 0.1 else 2000, 100 + CASES.index((inference, who, share))
     frame = people(n, seed)
     blocking = concerned(frame, inference, share, seed + 5000) if who == "concerned" else draw(n, share, seed + 5000)
     tree = PLACE if inference == "residence" and who == "concerned" else ()

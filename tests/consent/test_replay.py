@@ -47,6 +47,7 @@ def request_of(students, **changes):
         "identifiers": ("name",),
         "sensitive": ("score",),
         "measure": False,
+        "acknowledge": {"school": "the ministry publishes where schools are"},
     }
     return Request(**{**given, **changes})
 
