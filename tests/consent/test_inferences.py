@@ -75,7 +75,7 @@ def people(n, seed):
     )
 
 
-def released(tmp_path, frame, inference, blocking, design, *, seed=1):
+def publish_people(tmp_path, frame, inference, blocking, design, *, seed=1):
     """Publish, and return the rows of the written file in the order of the people, with the publication."""
     store = Preferences.create(tmp_path / f"choices{len(list(tmp_path.iterdir()))}.db")
     store.add_owners(frame["card"])
@@ -181,7 +181,7 @@ def draw(n, share, seed):
     return np.sort(np.random.default_rng(seed).choice(n, round(share * n), replace=False)).tolist()
 
 
-def concerned(frame, inference, share, seed):
+def draw_concerned(frame, inference, share, seed):
     """People who block, five times as often where their value is not the most frequent one."""
     last = frame[COLUMNS[inference][-1]]
     weight = np.where(last == last.mode().sort()[0], 1.0, 5.0)
@@ -202,7 +202,7 @@ def test_an_independent_attack_stays_within_the_promise(tmp_path, inference, blo
     blocking = draw(1200, blocks / 1200, 4)
     raw = [{k: str(v) for k, v in row.items()} for row in frame.drop("card").to_dicts()]
     assert lift_of(raw, frame, inference, blocking) > 0.4, "the attack works on the unprotected rows"
-    rows, publication, paths = released(tmp_path, frame, inference, blocking, Design(k=5, rule="inference"))
+    rows, publication, paths = publish_people(tmp_path, frame, inference, blocking, Design(k=5, rule="inference"))
     assert lift_of(rows, frame, inference, blocking) <= 0.1
     assert advantage_of(rows, blocking) <= 0.1
     kept = publication.protected.remedies[inference]
@@ -219,10 +219,12 @@ def test_an_independent_attack_stays_within_the_promise(tmp_path, inference, blo
 def test_generated_cases_stay_within_the_promise(tmp_path, inference, who, share):
     n, seed = 4000 if share < 0.1 else 2000, 100 + CASES.index((inference, who, share))
     frame = people(n, seed)
-    blocking = concerned(frame, inference, share, seed + 5000) if who == "concerned" else draw(n, share, seed + 5000)
+    blocking = (
+        draw_concerned(frame, inference, share, seed + 5000) if who == "concerned" else draw(n, share, seed + 5000)
+    )
     tree = PLACE if inference == "residence" and who == "concerned" else ()
     design = Design(k=5, rule="inference", tree=tree)
-    rows, publication, _ = released(tmp_path, frame, inference, blocking, design)
+    rows, publication, _ = publish_people(tmp_path, frame, inference, blocking, design)
     assert lift_of(rows, frame, inference, blocking) <= 0.1
     assert advantage_of(rows, blocking) <= 0.1
     kept = publication.protected.remedies[inference]
@@ -235,7 +237,7 @@ def test_a_rule_made_of_a_value_protects_its_column(tmp_path):
     """300 people block, 10 % of all have the value: it is not published for those of them who have it."""
     frame = people(1200, 5)
     blocking = draw(1200, 0.25, 6)
-    rows, publication, _ = released(tmp_path, frame, "poor", blocking, Design(k=5, rule="inference"))
+    rows, publication, _ = publish_people(tmp_path, frame, "poor", blocking, Design(k=5, rule="inference"))
     full = [i for i in blocking if frame["scholarship"][i] == "full"]
     shown = np.mean([rows[i].get("scholarship") == "full" for i in full])
     assert len(full) > 20
@@ -245,7 +247,7 @@ def test_a_rule_made_of_a_value_protects_its_column(tmp_path):
 
 def test_a_single_person_is_not_alone_with_a_remedy(tmp_path):
     frame = people(400, 7)
-    _, publication, _ = released(tmp_path, frame, "illness", [17], Design(k=5, rule="inference"))
+    _, publication, _ = publish_people(tmp_path, frame, "illness", [17], Design(k=5, rule="inference"))
     kept = publication.protected.remedies["illness"]
     assert kept.treated.sum() >= 30
     assert kept.treated[publication.marks.rows["illness"]].all()
@@ -255,7 +257,9 @@ def test_the_columns_of_a_remedy_do_not_depend_on_who_blocks(tmp_path):
     frame = people(600, 8)
     columns = set()
     for seed in (1, 2):
-        _, publication, _ = released(tmp_path, frame, "illness", draw(600, 0.2, seed), Design(k=5, rule="inference"))
+        _, publication, _ = publish_people(
+            tmp_path, frame, "illness", draw(600, 0.2, seed), Design(k=5, rule="inference")
+        )
         columns.add(publication.protected.remedies["illness"].remedy.columns)
     assert columns == {("diagnosis", "drug")}
 
@@ -264,7 +268,7 @@ def test_an_unreachable_promise_is_refused_with_the_nearest_value(tmp_path):
     frame = people(300, 9)
     design = Design(k=5, rule="inference", lift=1e-9)
     with pytest.raises(RequirementError, match=r"at most 0% is allowed. Leave its columns out .* a lift of 0\.\d"):
-        released(tmp_path, frame, "timetable", draw(300, 0.3, 1), design)
+        publish_people(tmp_path, frame, "timetable", draw(300, 0.3, 1), design)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +280,7 @@ def test_wrong_designs_are_refused(wrong):
 
 
 def test_the_attack_on_who_blocks_finds_marked_cells():
-    """The attack on who blocks finds a marking remedy, and nothing where cells say nothing."""
+    """The attack on who blocks finds cells that mark, and nothing in random cells."""
     rng = np.random.default_rng(1)
     blocked = rng.random(1000) < 0.3
     cells = pl.DataFrame({"a": rng.integers(0, 5, 1000), "b": rng.integers(0, 3, 1000)})

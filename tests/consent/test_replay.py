@@ -102,7 +102,7 @@ def test_the_classes_of_those_who_block_are_counted(students, database, catalogu
 def test_persons_are_counted_again(students, catalogue, store, tmp_path):
     frame = students.frames()["personal"].select("card", *TREE)
     sql = "SELECT card, province, canton, district FROM personal"
-    wanted = request_of(students, sql=sql, owner="card", identifiers=(), sensitive=())
+    wanted = request_of(students, sql=sql, owner="card", identifiers=(), sensitive=(), acknowledge={})
     source = pl.concat([frame] * 2)
     write(publish(wanted, source, catalogue, store), tmp_path / "out")
     checks = verify(tmp_path / "out", repeat=repetition(source, catalogue, store))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MAX_BLOCKING_SHARE = 0.5
 """Largest share of blocking data subjects among those whose cells a remedy changes."""
 CAMOUFLAGE = (0.1, 0.25, 0.5, 0.75, 1.0)
-"""Shares of the others whose cells are changed too: few values, so that the chosen one says little about choices."""
+"""Shares of the others whose cells are changed too: few values, so that the chosen one depends little on single choices."""
 
 
 @dataclass(frozen=True)
@@ -163,22 +163,22 @@ class Search:
             source = self._exchange(treated, columns)
             moved = work.replace({name: work.column(name).gather(source) for name in columns})
             differs = [work.column(name).ne_missing(moved.column(name)).to_numpy() for name in columns]
-            yield _unmeasured(Remedy("exchange", columns, share), treated, float(np.mean(differs))), moved
+            yield _candidate(Remedy("exchange", columns, share), treated, float(np.mean(differs))), moved
             if not quasi & set(columns) and 1 - share <= self.design.advantage and share < 1:
                 # a blank cell names all that are treated: its advantage is exactly the share that is not
                 remedy = Remedy("suppress", columns, share)
-                yield _unmeasured(remedy, treated, float(treated.mean())), _blank(work, columns, treated)
+                yield _candidate(remedy, treated, float(treated.mean())), _blank(work, columns, treated)
         everybody = np.ones(n, np.bool_)
         remedy = Remedy("leave out", columns)
         gone = [name for name in columns if name not in quasi]
-        yield _unmeasured(remedy, everybody, 1.0), _blank(work.drop(gone), [*quasi & set(columns)], everybody)
+        yield _candidate(remedy, everybody, 1.0), _blank(work.drop(gone), [*quasi & set(columns)], everybody)
         places = self.design.tree
         if len(places) > 1 and set(columns) <= set(places):
             tree = Tree.of(work, places)
             for level in range(1, tree.height):
                 at = np.full(n, level, np.int64)
                 remedy = Remedy("generalise", columns, level=level)
-                yield _unmeasured(remedy, everybody, float(tree.penalties(at).mean())), work.replace(tree.cells(at))
+                yield _candidate(remedy, everybody, float(tree.penalties(at).mean())), work.replace(tree.cells(at))
 
     def _hidden(self, share: float) -> NDArray[np.bool_]:
         """Draw people to treat like those who block: all rows of a person, or none."""
@@ -212,7 +212,7 @@ class Search:
         return replace(candidate, success=dict.fromkeys(group.inferences, success), advantage=advantage, holds=holds)
 
     def _refuse(self, group: Guarded, tried: Sequence[Kept]) -> NoReturn:
-        """Raise with the nearest value that a remedy reaches, in steps that say little about single choices."""
+        """Raise with the nearest value that a remedy reaches, in steps of five points, which hide single choices."""
         success = min((next(iter(one.success.values())).lift for one in tried), default=1.0)
         nearest = min(1.0, math.ceil(20 * max(success, 0.0)) / 20)
         names = ", ".join(map(repr, group.inferences))
@@ -253,7 +253,7 @@ def visible(table: Table) -> list[str]:
     return [name for name in table.names if name not in hidden]
 
 
-def _unmeasured(remedy: Remedy, treated: NDArray[np.bool_], loss: float) -> Kept:
+def _candidate(remedy: Remedy, treated: NDArray[np.bool_], loss: float) -> Kept:
     return Kept(remedy, treated, loss, {"": NOTHING}, (0.0, 0.0, 0.0))
 
 
