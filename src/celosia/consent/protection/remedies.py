@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MAX_BLOCKING_SHARE = 0.5
 """Largest share of blocking data subjects among those whose cells a remedy changes."""
 CAMOUFLAGE = (0.1, 0.25, 0.5, 0.75, 1.0)
-"""Shares of the others whose cells are changed too: few values, so that the chosen one depends little on single choices."""
+"""Shares of the others whose cells are changed too: few values, which depend little on single choices."""
 
 
 @dataclass(frozen=True)
