@@ -133,6 +133,24 @@ def test_a_score_of_four_of_seven_quasi_identifiers_stops_the_release():
         guard_findings({**four, **others, "x": score}, [*four, *others], step)
 
 
+HEIGHT, MASS = RNG.normal(170, 10, N).round(1), RNG.normal(72, 13, N).clip(40).round(1)
+
+
+@pytest.mark.parametrize("role", ["insensitive", "sensitive", "weight"])
+def test_a_formula_of_quasi_identifiers_stops_the_release(role):
+    columns = {"height": HEIGHT, "mass": MASS, "sex": SEX, "x": (MASS / (HEIGHT / 100) ** 2).round(2)}
+    steps = ["recode(column=height, breaks=[160, 170, 180])", "recode(column=mass, breaks=[60, 80])"]
+    roles = {} if role == "insensitive" else {role: "x" if role == "weight" else ["x"]}
+    with pytest.raises(GuardError, match="follow from 'height' and 'mass' together"):
+        guard_findings(columns, ["height", "mass", "sex"], steps, **roles)
+
+
+def test_numbers_that_only_depend_on_others_are_released():
+    columns = {"height": HEIGHT, "mass": MASS, "sex": SEX, "x": (HEIGHT * 2 + RNG.normal(0, 6, N)).round(0)}
+    steps = ["recode(column=height, breaks=[160, 170, 180])", "recode(column=mass, breaks=[60, 80])"]
+    assert not [s for s in guard_findings(columns, ["height", "mass", "sex"], steps) if s.certain]
+
+
 @pytest.mark.parametrize("case", ["weights of two", "score of four"])
 def test_numbers_with_small_noise_stop_the_release(case):
     four = {"age": AGE // 10 * 10, "sex": SEX, "region": REGION, "school": SCHOOL}

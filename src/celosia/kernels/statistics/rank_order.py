@@ -1,4 +1,4 @@
-"""How much of the order of some numbers other values show."""
+"""How much of some numbers, or of their order, other values show."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
 FEWEST = 50
 """Fewer pairs say little about an order."""
@@ -43,3 +44,29 @@ def explained_order(values: pl.Series, numbers: pl.Series) -> float:
         total = pairs.select(pl.col("rank").var(ddof=0)).item()
         share = between / total if total else 0.0
     return float(share) if np.isfinite(share) else 0.0
+
+
+def unexplained_by_formula(columns: NDArray[np.float64], numbers: NDArray[np.float64]) -> float:
+    r"""Return the share of the variance of numbers that no sum and no product of powers of columns explains.
+
+    .. math:: \min(1 - R^2_{\text{linear}},\; 1 - R^2_{\log})
+
+    The logarithms count only where all numbers are positive. 1 for fewer than fifty rows, or a constant.
+
+    >>> rng = np.random.default_rng(0)
+    >>> height, weight = rng.normal(1.7, 0.1, 200), rng.normal(70, 12, 200)
+    >>> bool(unexplained_by_formula(np.column_stack([height, weight]), weight / height**2) < 1e-6)
+    True
+    """
+    if len(numbers) < FEWEST:
+        return 1.0
+    forms = [(columns, numbers)]
+    if numbers.min() > 0 and columns.min() > 0:
+        forms.append((np.log(columns), np.log(numbers)))
+    shares = []
+    for terms, target in forms:
+        centred, off = terms - terms.mean(axis=0), target - target.mean()
+        total = float(off @ off)
+        left = off - centred @ np.linalg.lstsq(centred, off, rcond=None)[0]
+        shares.append(float(left @ left) / total if total > 0 else 1.0)
+    return min(shares)

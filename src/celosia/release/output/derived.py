@@ -53,6 +53,8 @@ GAIN = 0.3
 """Sets of three columns are extended if they explain this share of what the released classes leave open."""
 FEWEST_NUMBERS = 20
 """Numbers with fewer different values are compared as they are only."""
+EXACT = 0.001
+"""Numbers follow from others by a formula if at most this share of their variance is not explained."""
 MOST_SETS, SAMPLED = 100, 20_000
 """Maximum number of sets of columns that are tried, and size of the sample of records."""
 BEST = 5
@@ -241,7 +243,36 @@ class DerivedColumns:
                     if len(key_set.names) >= 3 and verdict.share > most:
                         best, most = key_set, verdict.share
                 key_sets = list(self._larger_sets(best)) if best else []
-        return partly
+        return self._formula(name) or partly
+
+    def _formula(self, name: str) -> tuple[tuple[str, ...], bool] | None:
+        """Return numeric columns that give the numbers of a column by a formula; at least one of them was changed."""
+        import polars as pl
+
+        from celosia.kernels.statistics.rank_order import explained_order, unexplained_by_formula
+
+        before = self._sample[0]
+        cells, rows = self._cells[name]
+        quasi, sensitive = self._changed
+        keys = [key for key in (*self.original.schema.quasi, *sensitive) if before[key].dtype.is_numeric()]
+        keys = [key for key in keys if key != name]
+        if not cells.dtype.is_numeric() or name in self.overwritten or not {*quasi, *sensitive}.intersection(keys):
+            return None
+        numbers = before.select(keys).with_columns(cells.alias("cells"))[rows].drop_nulls().cast(pl.Float64).to_numpy()
+
+        def unexplained(used: list[str]) -> float:
+            return unexplained_by_formula(numbers[:, [keys.index(key) for key in used]], numbers[:, -1])
+
+        used = keys
+        if len(numbers) < SHARED * len(rows) or unexplained(used) > EXACT:
+            return None
+        for key in keys:
+            fewer = [each for each in used if each != key]
+            used = fewer if fewer and unexplained(fewer) <= EXACT else used
+        classes = pl.Series(self._classes).cast(pl.String)
+        if not {*quasi, *sensitive}.intersection(used) or 1 - explained_order(classes, cells) <= FINER * CLOSE:
+            return None
+        return tuple(used), True
 
     @cached_property
     def _cells(self) -> dict[str, tuple[pl.Series, NDArray[np.int64]]]:
