@@ -145,6 +145,19 @@ def test_a_formula_of_quasi_identifiers_stops_the_release(role):
         guard_findings(columns, ["height", "mass", "sex"], steps, **roles)
 
 
+@pytest.mark.parametrize(("base", "stops"), [(100.0, False), (1.0, True)])
+def test_two_units_of_a_sensitive_column_may_be_as_coarse_as_each_other(base, stops):
+    grams = RNG.normal(3300, 500, N).round(0)
+    columns = {"age": AGE, "grams": grams, "x": (grams / 28.35).round(1)}
+    steps = ["round(columns=grams, base=100)", f"round(columns=x, base={base / 28.35 * 1.4})", COARSE]
+    roles = {"sensitive": ["grams", "x"]}
+    if stops:
+        with pytest.raises(GuardError, match=r"column 'x': .* from the column 'grams'"):
+            guard_findings(columns, ["age"], steps, **roles)
+    else:
+        assert not [each for each in guard_findings(columns, ["age"], steps, **roles) if each.certain]
+
+
 def test_numbers_that_only_depend_on_others_are_released():
     columns = {"height": HEIGHT, "mass": MASS, "sex": SEX, "x": (HEIGHT * 2 + RNG.normal(0, 6, N)).round(0)}
     steps = ["recode(column=height, breaks=[160, 170, 180])", "recode(column=mass, breaks=[60, 80])"]

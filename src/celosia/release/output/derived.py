@@ -231,7 +231,7 @@ class DerivedColumns:
             judges.append(_Judge(rows, _order(cells)[rows], self._classes[rows], near=True))
         partly = None
         for judge in judges if len(rows) >= SMALL_FILE else ():
-            key_sets: Iterable[_KeySet] = [each for each in self._key_sets if name not in each.names]
+            key_sets: Iterable[_KeySet] = [each for each in self._key_sets if self._can_narrow(name, each.names)]
             while judge.can_deviate and key_sets:
                 best, most = None, judge.share + GAIN * (1 - judge.share)
                 for key_set in key_sets:
@@ -244,6 +244,18 @@ class DerivedColumns:
                         best, most = key_set, verdict.share
                 key_sets = list(self._larger_sets(best)) if best else []
         return self._formula(name) or partly
+
+    def _can_narrow(self, name: str, keys: tuple[str, ...]) -> bool:
+        """Whether a column is none of these, nor as coarse as the released numbers of a sensitive one."""
+        if name in keys:
+            return False
+        before, after = self._sample
+        key = keys[0]
+        if key not in self._changed[1] or not (before[key].dtype.is_numeric() and after[key].dtype.is_numeric()):
+            return True
+        cells, rows = self._cells[name]
+        order = _order(before[key])[rows]
+        return FINER * _spread(_groups(cells, rows)[rows], order) < _spread(_codes(after[key])[rows], order)
 
     def _formula(self, name: str) -> tuple[tuple[str, ...], bool] | None:
         """Return numeric columns that give the numbers of a column by a formula; at least one of them was changed."""
@@ -309,7 +321,7 @@ class DerivedColumns:
             if key in sensitive:
                 coarse = _joint([coarse, _codes(after[key])], len(before))
             shares: dict[str, float] = {}
-            for name in sorted(groups.keys() - {key}):
+            for name in sorted(each for each in groups if self._can_narrow(each, (key,))):
                 codes, rows = groups[name]
                 judged = _Disclosure.of(codes, rows[present[rows]], values, coarse)
                 if judged.discloses:
