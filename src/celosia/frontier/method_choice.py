@@ -205,7 +205,7 @@ def choose_method(policy: Policy) -> MethodChoice:
         trial for trial, loss in zip(trials, losses, strict=True) if loss <= min(losses) + MARGIN and trial.losses
     ]
     requirements = " and ".join(describe(model) for model in policy.require)
-    derived = _derived_columns(table, within[0], policy.require) if within else {}
+    derived = _derived_columns(table, within[0], policy) if within else {}
     return MethodChoice(trials, within[0] if within else None, len(table), total, requirements, derived=derived)
 
 
@@ -267,13 +267,20 @@ def _try(table: Table, entries: Entries, require: Sequence[Model], reason: str) 
     return MethodTrial(entries, losses, empty, protected=protected)
 
 
-def _derived_columns(table: Table, trial: MethodTrial, require: Sequence[Model]) -> dict[str, str]:
+def _derived_columns(table: Table, trial: MethodTrial, policy: Policy) -> dict[str, str]:
     """Return the columns for which the guard would stop the release, with what they hold of quasi-identifiers."""
     if (protected := trial.protected) is None:
         return {}
-    method = build("method", _complete(trial.entries, require))
+    others = [step.method for step in policy.steps if step.method.name not in ABOUT]
+    methods = [build("method", _complete(trial.entries, policy.require)), *others]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            protected = protect_table(protected, others, seed=1)
+    except CelosiaError:  # what run will say
+        return {}
     released = protected.drop([name for name in protected.names if not table.schema[name].declared])
-    derived = DerivedColumns(table, released, overwritten_columns(table, [method]), frozenset())
+    derived = DerivedColumns(table, released, overwritten_columns(table, methods), frozenset())
     sightings = [sighting for name in released.names for sighting in derived.sightings(name, len(released))]
     return {sighting.column: sighting.what for sighting in sightings if sighting.certain}
 
