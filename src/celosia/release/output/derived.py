@@ -91,8 +91,8 @@ class DerivedColumns:
             yield Sighting(name, listed[0], filled, filled, certain=certain, advice=advice, published=listed[1])
             if certain:
                 return
-        if name in self._disclosing:
-            key, others = self._disclosing[name]
+        if name in self._disclosed_keys:
+            key, others = self._disclosed_keys[name]
             joined = f", together with {' and '.join(map(repr, others))}," if others else ""
             listed = [
                 f"values that{joined} disclose {each}, more finely than it is released"
@@ -255,7 +255,9 @@ class DerivedColumns:
             return True
         cells, rows = self._cells[name]
         order = _order(before[key])[rows]
-        return FINER * _spread(_groups(cells, rows)[rows], order) < _spread(_codes(after[key])[rows], order)
+        return FINER * _rank_variance(_groups(cells, rows)[rows], order) < _rank_variance(
+            _codes(after[key])[rows], order
+        )
 
     def _formula(self, name: str) -> tuple[tuple[str, ...], bool] | None:
         """Return numeric columns that give the numbers of a column by a formula; at least one of them was changed."""
@@ -272,15 +274,15 @@ class DerivedColumns:
             return None
         numbers = before.select(keys).with_columns(cells.alias("cells"))[rows].drop_nulls().cast(pl.Float64).to_numpy()
 
-        def unexplained(used: list[str]) -> float:
+        def unexplained_share(used: list[str]) -> float:
             return unexplained_by_formula(numbers[:, [keys.index(key) for key in used]], numbers[:, -1])
 
         used = keys
-        if len(numbers) < SHARED * len(rows) or unexplained(used) > EXACT:
+        if len(numbers) < SHARED * len(rows) or unexplained_share(used) > EXACT:
             return None
         for key in keys:
             fewer = [each for each in used if each != key]
-            used = fewer if fewer and unexplained(fewer) <= EXACT else used
+            used = fewer if fewer and unexplained_share(fewer) <= EXACT else used
         classes = pl.Series(self._classes).cast(pl.String)
         if not {*quasi, *sensitive}.intersection(used) or 1 - explained_order(classes, cells) <= FINER * CLOSE:
             return None
@@ -306,7 +308,7 @@ class DerivedColumns:
         return cells_of
 
     @cached_property
-    def _disclosing(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+    def _disclosed_keys(self) -> dict[str, tuple[str, tuple[str, ...]]]:
         """Columns from which a changed original column follows, with that column and those needed together."""
         before, after = self._sample
         quasi, sensitive = self._changed
@@ -441,7 +443,7 @@ class _Judge:
     def compare(self, key_set: _KeySet) -> _Verdict:
         """Compare groups of original values with those of the release."""
         fine = key_set.fine[self.rows]
-        if self.near and _spread(fine, self.values) > SPREAD:
+        if self.near and _rank_variance(fine, self.values) > SPREAD:
             return _Verdict()
         exact = self._agreement(fine)
         if exact.known.sum() < SHARED * len(self.rows):
@@ -487,18 +489,18 @@ class _Agreement:
         return cls(known, near & known, near.astype(np.float64))
 
     @cached_property
-    def _deviating(self) -> int:
+    def _deviation_count(self) -> int:
         return int((self.known & ~self.predicted).sum())
 
     @property
     def follow(self) -> bool:
         """Whether nearly all values follow from the groups."""
-        return bool(self._deviating <= DEVIATING * self.known.sum())
+        return bool(self._deviation_count <= DEVIATING * self.known.sum())
 
     def is_finer(self, released: _Agreement) -> bool:
         """Whether nearly all values follow from these groups, and much fewer from those of the release."""
         deviating_after = int((self.known & released.known & ~released.predicted).sum())
-        return self.follow and deviating_after > FINER * (self._deviating + 1)
+        return self.follow and deviating_after > FINER * (self._deviation_count + 1)
 
     def either(self, other: _Agreement) -> _Agreement:
         """Return the agreement of records with the better of two groups."""
@@ -535,7 +537,7 @@ class _Disclosure:
         return cls(bool(discloses), share)
 
 
-def _spread(groups: NDArray[np.int64], order: NDArray[np.float64]) -> float:
+def _rank_variance(groups: NDArray[np.int64], order: NDArray[np.float64]) -> float:
     """Variance of ranks inside of groups."""
     _, places = np.unique(groups, return_inverse=True)
     means = np.bincount(places, order) / np.bincount(places)
