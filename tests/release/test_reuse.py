@@ -275,3 +275,109 @@ def test_persons_of_old_and_new_records_are_counted_together(released, tmp_path,
     (tmp_path / "people.csv").write_text("age,zip,disease,pid\n1,1,a,p1\n", encoding="utf-8")
     with pytest.raises(DataError, match="known from its original only"):
         apply(record, new, released=release)
+
+
+def test_violating_records_can_be_suppressed(released, tmp_path, capsys):
+    from celosia.cli.main import run as command
+
+    released("generalise")
+    record, path = tmp_path / "safe.private.json", tmp_path / "new.csv"
+    people = new([33, 34, 57], ["13053", "13053", "14850"])
+    done = apply(record, people, suppress_violating=True)
+    assert done.holds
+    assert done.suppressed.tolist() == [False, False, True]
+    assert done.table.polars()["age"].to_list()[2] == "*"
+    assert done.table.polars()["disease"].to_list()[2] is None, "a suppressed record alone shows no sensitive value"
+    pl.DataFrame(
+        {"age": [33, 34] * 40 + [57], "zip": ["13053"] * 80 + ["14850"], "disease": ["a", "a", "b", "b"] * 20 + ["a"]}
+    ).write_csv(path)
+    arguments = ["apply", str(record), str(path), "--out", str(tmp_path / "out.csv")]
+    assert command(arguments) == 3
+    assert not (tmp_path / "out.csv").exists(), "nothing is written on exit code 3"
+    assert "--suppress-violating" in capsys.readouterr().out
+    assert command([*arguments, "--suppress-violating"]) == 0
+    assert "1 more violated a requirement and are suppressed" in capsys.readouterr().out
+    assert pl.read_csv(tmp_path / "out.csv")["age"].to_list().count("*") == 1
+
+
+def test_what_the_guard_reports_in_new_records_can_be_acknowledged(released, tmp_path, capsys):
+    from celosia.cli.main import run as command
+
+    released("generalise")
+    rare = {"age": [33, 34] * 40, "zip": ["13053"] * 80, "disease": ["a", "b"] * 39 + ["rare one", "rare two"]}
+    pl.DataFrame(rare).write_csv(tmp_path / "new.csv")
+    arguments = ["apply", f"{tmp_path}/safe.private.json", f"{tmp_path}/new.csv", "--out", f"{tmp_path}/out.csv"]
+    stopped = command(arguments)
+    shown = capsys.readouterr()
+    assert "disease" in shown.out + shown.err
+    assert command([*arguments, "--overwrite", "--acknowledge", "disease=the hospital agreed"]) == 0
+    assert "Acknowledged: the hospital agreed" in capsys.readouterr().out or stopped == 0
+    assert command([*arguments, "--overwrite", "--acknowledge", "disease"]) == 2
+    assert "COLUMN=REASON" in capsys.readouterr().err
+
+
+def test_drift_is_reported_without_values(released, tmp_path, capsys):
+    from celosia.cli.main import run as command
+
+    many = 40
+    released("generalise")
+    pl.DataFrame(
+        {
+            "age": [31, 34, 38, 52, 55, 59] * many,
+            "zip": ["13053", "14850"] * 3 * many,
+            "disease": ["a", "b", "c"] * 2 * many,
+        }
+    ).write_csv(tmp_path / "people.csv")
+    run(tmp_path / "policy.toml", overwrite=True)
+    record = tmp_path / "safe.private.json"
+    same = apply(record, pl.read_csv(tmp_path / "people.csv", schema_overrides={"zip": pl.String}))
+    assert [(drift.unknown, drift.distance, drift.is_shifted) for drift in same.drift] == [(0, 0.0, False)] * 3
+    drifted = pl.DataFrame(
+        {"age": [31, 31, 31, 75] * many, "zip": ["13053"] * 4 * many, "disease": ["a", "unseen", "a", "b"] * many}
+    )
+    by_name = {drift.column: drift for drift in apply(record, drifted).drift}
+    assert by_name["age"].unknown == many, "beyond the range of the earlier ages"
+    assert by_name["disease"].unknown == many
+    assert by_name["disease"].distance == pytest.approx(0.5 * (1 / 6 + 1 / 12 + 1 / 3 + 1 / 4))
+    assert by_name["zip"].distance == pytest.approx(0.5)
+    assert all(drift.is_shifted for drift in by_name.values())
+    drifted.write_csv(tmp_path / "new.csv")
+    command(["apply", str(record), str(tmp_path / "new.csv"), "--out", str(tmp_path / "out.csv"), "--write-violating"])
+    shown = capsys.readouterr().out
+    assert "SHIFTED" in shown
+    assert "unseen" not in shown
+    # without the original, protected cells are compared with the release; without both, nothing is
+    (tmp_path / "people.csv").unlink()
+    assert apply(record, drifted).drift is None
+    joined = {drift.column: drift for drift in apply(record, drifted, released=tmp_path / "safe.csv").drift}
+    assert joined["disease"].unknown == many
+
+
+def test_chance_is_no_shift():
+    """Of 60 columns of two samples from one distribution hardly one is reported; a shift of one tenth is."""
+    import numpy as np
+
+    from celosia.release.drift import measure_drift
+
+    rng = np.random.default_rng(5)
+    names = [f"c{i}" for i in range(60)]
+    earlier, later = (
+        celosia.read(pl.DataFrame({name: rng.choice(list("abcdef"), 2000) for name in names})) for _ in range(2)
+    )
+    measured = measure_drift(earlier, later, names)
+    assert sum(drift.is_shifted for drift in measured) == 0
+    mean = np.mean([drift.distance for drift in measured])
+    assert mean == pytest.approx(np.mean([drift.expected for drift in measured]), rel=0.1)
+    moved = pl.DataFrame({name: rng.choice(list("abcdef"), 2000, p=[0.27, 0.07, *[0.165] * 4]) for name in names})
+    assert all(drift.is_shifted for drift in measure_drift(earlier, celosia.read(moved), names))
+
+
+def test_an_existing_output_is_noticed_before_the_work(released, tmp_path, monkeypatch):
+    released("generalise")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("nothing may be read first")
+
+    monkeypatch.setattr("celosia.release.policy.policy.Policy.table", refuse)
+    with pytest.raises(celosia.errors.OutputError, match="is there already"):
+        run(tmp_path / "policy.toml")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from celosia.cli.bases.options import Engine, Json, end_with
+from celosia.errors import ParameterError
+
+if TYPE_CHECKING:
+    from celosia.release.apply import Reused
 
 
 def apply(
@@ -21,19 +24,29 @@ def apply(
         bool,
         typer.Option("--write-violating", help="Write the file though a requirement does not hold; exit code 3."),
     ] = False,
+    suppress_violating: Annotated[
+        bool, typer.Option("--suppress-violating", help="Suppress the records that violate a requirement.")
+    ] = False,
+    acknowledge: Annotated[
+        list[str] | None, typer.Option(help="COLUMN=REASON: release what the guard reports in the column.")
+    ] = None,
     engine: Engine = None,
     json: Json = False,
 ) -> None:
     """Apply the transformation of a release to new records; list those that violate the requirements."""
     from celosia.cli.bases.show import console, print_json, print_left_out
+    from celosia.data.io.atomic import refuse_existing
     from celosia.release.apply import apply as reuse
     from celosia.release.evidence.certificate import load_record
     from celosia.release.output.write import write
     from celosia.release.policy.policy import Policy
 
-    applied = reuse(record, source, released=released, engine=engine)
+    reasons = dict(map(_reason, acknowledge or []))
+    if not overwrite:
+        refuse_existing([out])
+    applied = reuse(record, source, released=released, suppress_violating=suppress_violating, engine=engine)
     if not applied.holds and not violating:
-        _refuse(applied.spec(), json=json)
+        _refuse(applied, json=json)
         return
     policy = Policy.from_record(load_record(record), record.parent)
     output = policy.output
@@ -47,7 +60,7 @@ def apply(
         originals=[source],
         overwrite=overwrite,
         keeping="output.columns",
-        acknowledge=policy.guard.acknowledge,
+        acknowledge={**policy.guard.acknowledge, **reasons},
     )
     leaving = written.leaving
     summary = {**applied.spec(), "out": str(out), "left_out": list(leaving.left_out)}
@@ -60,15 +73,43 @@ def apply(
     shown.print(
         f"{summary['rows']} new records written to {out}; {summary['unplaced']} fit no class and are suppressed."
     )
+    if suppress_violating:
+        shown.print(f"{int(applied.suppressed.sum())} more violated a requirement and are suppressed.")
     for requirement in summary["requirements"]:
         shown.print(f"{requirement['part']}: {requirement['violating']} new records violate it")
+    _print_drift(applied)
     print_left_out(leaving, "The policy of the release decides: change its roles or output.columns, and run it again.")
 
 
-def _refuse(summary: Mapping[str, Any], *, json: bool) -> None:
+def _reason(text: str) -> tuple[str, str]:
+    """Return column and reason of an option COLUMN=REASON."""
+    column, sign, reason = text.partition("=")
+    if not sign or not reason.strip():
+        raise ParameterError(f"--acknowledge must be COLUMN=REASON, got {text!r}.")
+    return column, reason.strip()
+
+
+def _print_drift(applied: Reused) -> None:
+    """Print the columns of the new records that differ from the earlier ones."""
+    from celosia.cli.bases.show import console, print_rows
+
+    if applied.drift is None:
+        console().print("Drift was not measured: the original is not there, and no release is given (--released).")
+        return
+    rows = [
+        (column.column, f"{column.unknown:,}", f"{column.distance:.1%}", "SHIFTED" if column.is_shifted else "")
+        for column in applied.drift
+        if column.unknown or column.is_shifted
+    ]
+    if rows:
+        print_rows("Drift against the earlier records", ("column", "records with new values", "distance", ""), rows)
+
+
+def _refuse(applied: Reused, *, json: bool) -> None:
     """Print the requirements that do not hold; nothing is written."""
     from celosia.cli.bases.show import console, print_json
 
+    summary = applied.spec()
     end_with(3)
     if json:
         print_json({**summary, "out": None})
@@ -78,5 +119,7 @@ def _refuse(summary: Mapping[str, Any], *, json: bool) -> None:
         shown.print(f"{requirement['part']}: {requirement['violating']} new records violate it")
     shown.print(
         f"Nothing was written: {summary['rows']} new records do not meet every requirement. Apply more records at "
-        "once, judge them together with the release (--released), run the policy on them, or pass --write-violating."
+        "once, judge them together with the release (--released), suppress the records that violate it "
+        "(--suppress-violating), run the policy on them, or pass --write-violating."
     )
+    _print_drift(applied)

@@ -17,13 +17,14 @@ import numpy as np
 from celosia.errors import DataError
 from celosia.hierarchy.text import texts
 from celosia.parts import Method, Model, build, requirements, target_sizes
+from celosia.release.drift import ColumnDrift, measure_drift
 from celosia.release.evidence.certificate import RecordDraft, load_record, record_of
 from celosia.release.evidence.row_map import row_map
 from celosia.release.evidence.seal import file_hash
 from celosia.release.plan import Plan
 from celosia.release.policy.policy import Policy, Step
 from celosia.table import Table, read, read_released
-from celosia.table.suppression import blank_suppressed
+from celosia.table.suppression import blank_suppressed, suppress_records
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,6 +44,10 @@ class Reused:
     """Records that are suppressed because the transformation has no cells for them (an unknown value, or no class)."""
     violating: Mapping[str, NDArray[np.bool_]] = field(repr=False)
     """For each requirement, a mask of the records whose class does not meet it."""
+    suppressed: NDArray[np.bool_] = field(repr=False)
+    """Records that were suppressed because their class did not meet a requirement."""
+    drift: tuple[ColumnDrift, ...] | None = None
+    """How the new records differ from the earlier ones; None where neither the original nor the release is there."""
 
     @property
     def holds(self) -> bool:
@@ -54,11 +59,13 @@ class Reused:
         return {
             "rows": len(self.table),
             "unplaced": int(self.unplaced.sum()),
+            "suppressed": int(self.suppressed.sum()),
             "holds": self.holds,
             "requirements": [
                 {"part": name, "violating": int(mask.sum()), "records": np.flatnonzero(mask).tolist()}
                 for name, mask in self.violating.items()
             ],
+            "drift": None if self.drift is None else [column.spec() for column in self.drift],
         }
 
 
@@ -67,6 +74,7 @@ def apply(
     source: object,
     *,
     released: object = None,
+    suppress_violating: bool = False,
     engine: str | None = None,
 ) -> Reused:
     """Apply the transformation of a private record to new records.
@@ -75,7 +83,11 @@ def apply(
     (the earlier release) the requirements are checked on old and new records together; where they count persons whose
     column was not released, the original must be where the policy reads it. Each method defines how its step
     is repeated (:meth:`celosia.parts.Method.replay`); one that depends on all records at once is refused. ``engine``
-    holds the new records.
+    holds the new records. With ``suppress_violating`` the records whose class does not meet a requirement are
+    suppressed, until every class does.
+
+    ``Reused.drift`` compares the new records with the original, where the file that the policy reads is the one of the
+    release, else their protected cells with ``released``: new categories, and distributions that shifted.
     """
     directory = Path(record).parent if isinstance(record, str | Path) else Path()
     recorded = _open_record(record)
@@ -97,8 +109,47 @@ def apply(
         require += [model for model in requirements(method) if model not in require]
     targets = {name: sizes for method in methods for name, sizes in target_sizes(method, plan.table).items()}
     placed = blank_suppressed(placed, require)
-    combined = placed if released is None else _combine(placed, plan.table, released, policy, recorded)
-    return Reused(placed, plan.table, methods, unplaced, _violation_masks(placed, require, targets, combined))
+
+    def violations(table: Table) -> dict[str, NDArray[np.bool_]]:
+        combined = table if released is None else _combine(table, plan.table, released, policy, recorded)
+        return _violation_masks(table, require, targets, combined)
+
+    masks = violations(placed)
+    suppressed = np.zeros(len(placed), dtype=np.bool_)
+    while suppress_violating:
+        failing = np.logical_or.reduce([*masks.values(), np.zeros(len(placed), dtype=np.bool_)])
+        if not (failing & ~suppressed).any():
+            break
+        suppressed |= failing
+        placed = blank_suppressed(suppress_records(placed, suppressed), require)
+        masks = violations(placed)
+    drift = _drift(plan.table, placed, released, policy, recorded)
+    return Reused(placed, plan.table, methods, unplaced, masks, suppressed, drift)
+
+
+def _drift(
+    source: Table, placed: Table, released: object, policy: Policy, record: RecordDraft
+) -> tuple[ColumnDrift, ...] | None:
+    """Compare the new records with the original of the record, or protected cells with the release."""
+    schema = policy.schema
+    names = [*schema.quasi, *schema.sensitive, *schema.insensitive]
+    if _is_original(policy, record):
+        earlier, new = policy.table(), source
+    elif released is not None:
+        earlier, new = _open_release(released), placed
+    else:
+        return None
+    return measure_drift(earlier, new, [name for name in names if name in earlier.names and name in new.names])
+
+
+def _is_original(policy: Policy, record: RecordDraft) -> bool:
+    """Whether the file that the policy reads is the one that the record was made of."""
+    path = policy.input.path
+    return path is not None and path.is_file() and file_hash(path) == record.input.sha256
+
+
+def _open_release(released: object) -> Table:
+    return read_released(released) if isinstance(released, str | Path) else read(released)
 
 
 def _open_record(record: RecordDraft | Mapping[str, Any] | str | Path) -> RecordDraft:
@@ -127,7 +178,7 @@ def _combine(table: Table, source: Table, released: object, policy: Policy, reco
     """
     import polars as pl
 
-    old = read_released(released) if isinstance(released, str | Path) else read(released)
+    old = _open_release(released)
     names = [name for name in table.names if name in old.names]
     lacking = [name for name in table.schema.quasi if name not in names]
     if lacking:
@@ -149,8 +200,7 @@ def _released_ids(policy: Policy, record: RecordDraft, person: str, rows: int) -
 
     The numbers of persons in the record are not enough: a new record may belong to one of them.
     """
-    path = policy.input.path
-    if path is None or not path.is_file() or file_hash(path) != record.input.sha256:
+    if not _is_original(policy, record):
         raise DataError(
             f"the requirements count persons, and the release has no column {person!r}: which new records belong to "
             "the persons of the release is known from its original only, and the file that the policy reads is not "

@@ -114,6 +114,8 @@ def run(
         report = listener or (lambda *_: None)
         seed = _seed(policy)
         signer = None if sign is None else Signer.load(sign)
+        if not (overwrite or policy.output.overwrite):
+            refuse_existing(release_paths(policy.output).values())  # before the work
         report("read", 0.0)
         methods = [step.method for step in policy.steps]
         as_text = formal_options(methods, policy.schema, policy.source)
