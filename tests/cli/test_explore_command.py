@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ import pytest
 import celosia
 from celosia.cli.main import run
 from celosia.data.toml_text import steps_text
+from celosia.frontier.candidates import Candidate
 from celosia.release.policy.policy import Policy
 
 POLICY = """
@@ -96,6 +98,33 @@ def test_bad_input_is_told(place, capsys, old, new, message):
     (place / "bad.toml").write_text(POLICY.replace(old, new))
     assert run(["explore", "bad.toml"]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_points_and_map_are_written(place, capsys):
+    policy = (place / "policy.toml").read_text().replace("[explore]", "[explore]\nworkers = 1")
+    (place / "policy.toml").write_text(policy)
+    names = ["points.csv", "points.tex", "map.svg", "map.png"]
+    assert run(["explore", "policy.toml", "--json", *(word for name in names for word in ("--out", name))]) == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    table = pl.read_csv("points.csv")
+    assert table["risk"].to_list() == pytest.approx([p["risk"]["mean"] for p in points])
+    assert table["frontier"].to_list() == [p["frontier"] for p in points]
+    assert table["candidate"][0] == "noise(columns=[a, b])", "in full, with its columns"
+    latex = (place / "points.tex").read_text()
+    assert latex.count(r"\\") == 1 + len(points)
+    assert r"risk\_low" in latex
+    drawing = " ".join(ET.fromstring((place / "map.svg").read_text()).itertext())
+    best = table.filter("frontier").sort("risk")
+    assert f"1  {best['candidate'][0]}: risk" in drawing
+    assert (place / "map.png").read_bytes().startswith(b"\x89PNG")
+    assert run(["explore", "policy.toml", "--out", "map.jpeg"]) == 2
+    assert "written as .csv, .tex, .svg, .png, .pdf" in capsys.readouterr().err
+
+
+def test_long_lists_of_columns_are_counted_in_labels():
+    candidate = Candidate((celosia.methods.Noise(columns=list("abcdef"), p=0.2),))
+    assert candidate.label == "noise(columns=[6 columns], p=0.2)"
+    assert candidate.published == "noise(columns=[a, b, c, d, e, f], p=0.2)"
 
 
 def test_the_best_can_be_pasted_into_a_policy(place):

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.cli.bases.options import Engine, Json, Memory, Quasi, end_with, expand_options, names
+from celosia.errors import OutputError
 
+WRITTEN = (".csv", ".tex", ".svg", ".png", ".pdf")
+"""Endings of the files that an exploration is written to."""
 if TYPE_CHECKING:
     from celosia.frontier import Frontier, Point
     from celosia.table import Table
@@ -41,6 +44,10 @@ def explore(
     ] = None,
     options: ExploreOptions,
     html: Annotated[Path | None, typer.Option(help="Write the map of risk and utility as a page.")] = None,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(help="Write the points (.csv, .tex) or their map (.svg, .png, .pdf); repeatable."),
+    ] = None,
     engine: Engine = None,
     memory: Memory = None,
     json: Json = False,
@@ -52,6 +59,9 @@ def explore(
     from celosia.frontier import explore as search
     from celosia.release.policy.policy import Exploration
 
+    wrong = next((path for path in out or () if path.suffix.lower() not in WRITTEN), None)
+    if wrong is not None:
+        raise OutputError(f"{str(wrong)!r}: an exploration is written as {', '.join(WRITTEN)}.")
     table, policy = open_source(source, {"quasi": names(quasi)}, engine=engine, memory=memory)
     if policy is None and not quasi:
         table = table.with_schema(guess_schema(table))
@@ -65,15 +75,17 @@ def explore(
         from celosia.release.report.ru_map import exploration_page
 
         exploration_page(frontier, html, language=policy.output.language if policy else "en")
+    for path in out or ():
+        frontier.save(path)
     best = _best_of(frontier)
     if json:
         print_json({**frontier.spec(), "best": best.spec() if best else None})
     else:
-        out = console()
-        out.print(frontier)
+        shown = console()
+        shown.print(frontier)
         if best is not None:
-            out.print("\nThe best as steps of a policy:\n")
-            out.print(steps_text(best.candidate.spec()), end="")
+            shown.print("\nThe best as steps of a policy:\n")
+            shown.print(steps_text(best.candidate.spec()), end="")
     end_with(0 if best is not None else 3)
 
 

@@ -5,6 +5,7 @@ catalogue.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,7 +51,13 @@ class Candidate:
     @property
     def label(self) -> str:
         """The methods with the parameters that may be published; lists of columns are shortened."""
-        return " + ".join(grammar.show(_short(public_spec(method))) for method in self.methods)
+        shown = (grammar.show(_short(public_spec(method))) for method in self.methods)
+        return re.sub(r'"(\d+ columns)"', r"[\1]", " + ".join(shown))
+
+    @property
+    def published(self) -> str:
+        """The methods with all parameters that may be published."""
+        return " + ".join(grammar.show(public_spec(method)) for method in self.methods)
 
     def spec(self) -> list[dict[str, Any]]:
         """Return the candidate as plain data."""

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.errors import RequirementError
+from celosia.errors import OutputError, RequirementError
 from celosia.frontier.candidates import Candidate
 from celosia.parts import Loss, Threat, build, public_spec
 from celosia.show.blocks import Block, Shown, number
+from celosia.show.latex import latex_table
 from celosia.show.pictures import Picture
+
+if TYPE_CHECKING:
+    import polars as pl
 
 CONFIDENCE = 0.95
 
@@ -230,6 +235,42 @@ class Frontier(Shown):
         if self.failed:
             blocks.append(Block("Not measured", ("candidate", "why"), list(self.failed.items())))
         return blocks
+
+    def frame(self) -> pl.DataFrame:
+        """Return the points as a frame: candidates with all parameters that may be published, risk, loss and score."""
+        import polars as pl
+
+        front = {id(point) for point in self.frontier}
+        columns = {
+            "method": [p.candidate.family for p in self.points],
+            "candidate": [p.candidate.published for p in self.points],
+            **{
+                f"{name}{suffix}": [getattr(getattr(p, name), field) for p in self.points]
+                for name in ("risk", "loss")
+                for suffix, field in (("", "mean"), ("_low", "low"), ("_high", "high"))
+            },
+            "score": [self.score(p) for p in self.points],
+            "frontier": [id(p) in front for p in self.points],
+            "seeds": [p.seeds for p in self.points],
+            "decided_by": [p.decided or None for p in self.points],
+        }
+        types = dict.fromkeys((n for n in columns if n.startswith(("risk", "loss", "score"))), pl.Float64)
+        return pl.DataFrame(columns, schema_overrides={**types, "decided_by": pl.String})
+
+    def save(self, path: str | Path) -> Path:
+        """Write the points as a table (.csv, .tex) or their map as a picture (.svg, .png, .pdf), by the ending."""
+        from celosia.release.report.ru_map import frontier_list, ru_map
+
+        place, ending = Path(path), Path(path).suffix.lower()
+        if ending == ".csv":
+            self.frame().write_csv(place)
+        elif ending == ".tex":
+            place.write_text(latex_table(self.frame()), encoding="utf-8")
+        elif ending in (".svg", ".png", ".pdf"):
+            Picture([ru_map(self, numbered=True), frontier_list(self)], "Risk and utility").save(place)
+        else:
+            raise OutputError(f"{str(path)!r}: an exploration is written as .csv, .tex, .svg, .png or .pdf.")
+        return place
 
     def plot(self) -> Picture:
         """Return the map of risk and utility, with the frontier and the limits."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 560, 400
 LEFT, RIGHT, TOP, BOTTOM = 74, 16, 16, 48
+ROW, LETTERS = 18, 84
+"""Height of a line of the list of points, and its longest line."""
 SIZE = 4.5  # half of the width of a mark
 # Hues far apart, of a lightness that is readable on white and on black; shapes distinguish methods without colour.
 HUES = (172, 28, 215, 340, 95, 265, 0, 240, 50, 130, 300, 195)
@@ -59,13 +62,15 @@ def ru_map(
     shown: Collection[int] | None = None,
     choosable: bool = False,
     chosen: int | None = None,
+    numbered: bool = False,
     language: str = "en",
 ) -> str:
     """Draw the map as an SVG figure: utility grows to the right, risk upwards, so that the original is top right.
 
     Each mark is a candidate, with the method as shape and colour, and its name and numbers as tooltip. Bars are the
     intervals over the seeds. ``window`` draws a part of the map, ``shown`` some of the candidates. With ``choosable``
-    every mark is a button with the candidate's number, and the page provides the style.
+    every mark is a button with the candidate's number, and the page provides the style. ``numbered`` writes the places
+    of the points of the frontier beside them, for a picture without tooltips (:func:`frontier_list`).
     """
     words = report_words(language)["map"]
     scale = _Scale(window or whole_window(frontier), language)
@@ -95,6 +100,7 @@ def ru_map(
         _limits(scale, frontier, words),
         _line(scale, frontier),
         *marks,
+        *(_numbers(scale, frontier) if numbered else ()),
         _original(scale, frontier, words),
     ]
     front_points = "; ".join(
@@ -109,6 +115,20 @@ def ru_map(
     content = ("" if choosable else _style(len(families))) + "".join(parts)
     picture = svg(content, (WIDTH, HEIGHT), label, classes="ru", role=role, attributes=attributes)
     return figure(picture + _legend(families), words["caption"], below=True)
+
+
+def frontier_list(frontier: Frontier, language: str = "en") -> str:
+    """Draw the points of the frontier as a numbered list, with all parameters that may be published."""
+    lines: list[str] = []
+    for place, point in enumerate(frontier.frontier, 1):
+        numbers = f"risk {_share(point.risk.mean, language)}, loss {_loss(frontier, point.loss.mean, language)}"
+        wrapped = textwrap.wrap(f"{point.candidate.published}: {numbers}", LETTERS, break_on_hyphens=False)
+        lines += [f"{place}  {wrapped[0]}", *(f"    {line}" for line in wrapped[1:])]
+    texts = "".join(
+        f'<text x="0" y="{ROW * (i + 1) - 5}" xml:space="preserve">{escape(line)}</text>'
+        for i, line in enumerate(lines)
+    )
+    return figure(svg(texts, (WIDTH, ROW * max(1, len(lines))), "; ".join(lines)), "The line, from low to high risk")
 
 
 def exploration_page(frontier: Frontier, path: Path, *, language: str = "en") -> None:
@@ -291,6 +311,12 @@ def _mark(
     aria = f' aria-label="{escape(hint.replace(chr(10), ", "), quote=True)}"' if button else ""
     shape = _shape(SHAPES[family % len(SHAPES)], x, y)
     return f'<g class="{style}"{button}{aria}>{whiskers}{shape}<title>{escape(hint)}</title></g>'
+
+
+def _numbers(scale: _Scale, frontier: Frontier) -> list[str]:
+    """Draw the places of the points of the frontier beside their marks."""
+    shown = [(i, p) for i, p in enumerate(frontier.frontier, 1) if scale.window.holds(p.risk.mean, p.loss.mean)]
+    return [f'<text x="{scale.x(p.loss.mean) + 7:.1f}" y="{scale.y(p.risk.mean) - 6:.1f}">{i}</text>' for i, p in shown]
 
 
 def _shape(name: str, x: float, y: float, r: float = SIZE) -> str:
