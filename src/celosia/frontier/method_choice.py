@@ -115,7 +115,7 @@ class MethodChoice:
 
     @property
     def measured(self) -> str:
-        """What was measured, on how many records."""
+        """Description of the measured share, with the number of records."""
         tried = (
             f"all {self.total:,} records"
             if self.records == self.total
@@ -125,7 +125,7 @@ class MethodChoice:
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        """What each trial gave, as text."""
+        """Result of each trial as text."""
         return tuple(map(_outcome, self.trials))
 
     def spec(self) -> dict[str, object]:
@@ -303,9 +303,9 @@ def _outcome(trial: MethodTrial) -> str:
     """Return what a trial gave, for the comment."""
     if not trial.losses:
         return trial.reason
-    return f"{trial.kept:.0%}" + (f", nothing left in {_named(trial.empty)}" if trial.empty else "")
+    return f"{trial.kept:.0%}" + (f", nothing left in {_short_list(trial.empty)}" if trial.empty else "")
 
 
-def _named(names: Sequence[str]) -> str:
+def _short_list(names: Sequence[str]) -> str:
     """Return a few names, or how many there are."""
     return ", ".join(names) if len(names) <= FEW_NAMES else f"{len(names)} columns"

@@ -85,7 +85,7 @@ class ColumnChange:
 
 @dataclass(frozen=True)
 class Remaining:
-    """What a release keeps of its original, over all columns and cells of the original."""
+    """Share of columns and cells of the original that a release keeps."""
 
     columns: int
     dropped: tuple[str, ...]

@@ -69,7 +69,7 @@ def day(text: str, language: str) -> str:
 
 
 def verdict_notes(release: Release, w: Mapping[str, Any], *, internal: bool) -> tuple[str, ...]:
-    """Return what stands beside the verdict: sensitive columns without a requirement, columns that must be kept."""
+    """Return the notes next to the verdict: sensitive columns without a requirement, columns that must be kept."""
     notes = []
     if release.assessment.models and release.unprotected:
         add = requirement_to_add(release.unprotected[0])

@@ -314,7 +314,7 @@ def _mark(
 
 
 def _numbers(scale: _Scale, frontier: Frontier) -> list[str]:
-    """Draw the places of the points of the frontier beside their marks."""
+    """Draw the position of each frontier point next to its mark."""
     shown = [(i, p) for i, p in enumerate(frontier.frontier, 1) if scale.window.holds(p.risk.mean, p.loss.mean)]
     return [f'<text x="{scale.x(p.loss.mean) + 7:.1f}" y="{scale.y(p.risk.mean) - 6:.1f}">{i}</text>' for i, p in shown]
 
