@@ -12,6 +12,7 @@ import pytest
 
 import celosia
 from celosia.errors import GuardError
+from celosia.release.output.columns import select_output
 
 N = 300
 RNG = np.random.default_rng(3)
@@ -171,3 +172,17 @@ def test_noise_on_whole_numbers_does_not_hide_a_synthesis_that_repeats_its_input
                 release(tmp_path, frame, schema, steps)
         else:
             release(tmp_path, frame, schema, steps)
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")])
+def test_one_number_that_is_not_finite_does_not_hide_unchanged_numbers(odd, engine):
+    rng = np.random.default_rng(8)
+    pay = rng.lognormal(10, 0.8, 200).round(4)
+    pay[7] = odd
+    frame = pl.DataFrame({"age": rng.integers(20, 24, 200), "height": rng.normal(170, 9, 200).round(1), "pay": pay})
+    schema = celosia.Schema.of(quasi=["age", "height"], insensitive=["pay"])
+    table = celosia.read(frame, schema, engine=engine)
+    protected = celosia.protect(table, "round(columns=pay, base=0.01)", "round(columns=height, base=5)", seed=1)
+    with pytest.raises(GuardError, match=r"column 'pay': .* cells hold values that fewer than 3"):
+        select_output(table, protected, [each["method"] for each in protected.private_history])

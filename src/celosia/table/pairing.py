@@ -126,7 +126,7 @@ def _number_tolerances(table: Table, name: str) -> tuple[float, float, float]:
     import narwhals as nw
 
     def measure() -> tuple[float, float, float]:
-        column = nw.col(name).cast(nw.Float64)
+        column = nw.when(nw.col(name).cast(nw.Float64).is_finite()).then(nw.col(name).cast(nw.Float64))
         off = {f"d{d}": (column - column.round(d)).abs().max() for d in range(DECIMALS + 1)}
         frame = nw.from_native(table.rows.frame).select(low=column.min(), high=column.max(), spread=column.std(), **off)
         row = table.engine.collect(frame.to_native()).row(0, named=True)

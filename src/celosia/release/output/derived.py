@@ -273,6 +273,7 @@ class DerivedColumns:
         if not cells.dtype.is_numeric() or name in self.overwritten or not {*quasi, *sensitive}.intersection(keys):
             return None
         numbers = before.select(keys).with_columns(cells.alias("cells"))[rows].drop_nulls().cast(pl.Float64).to_numpy()
+        numbers = numbers[np.isfinite(numbers).all(axis=1)]
 
         def unexplained_share(used: list[str]) -> float:
             return unexplained_by_formula(numbers[:, [keys.index(key) for key in used]], numbers[:, -1])
