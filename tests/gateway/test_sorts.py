@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 import math
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.gateway.neighbours.clinics import run
-from tests.gateway.neighbours.work import _nodes
+from tests.gateway.neighbours.work import _nodes, counts_processes, processor_seconds
 
 from celosia.errors import InputError
 from celosia.gateway.databases import check_database
@@ -148,26 +147,11 @@ FORMS = {
 }
 
 
-def processor_seconds(gateway, sql):
-    """Seconds of the processor that a query takes: other work on the machine changes them little."""
-    thread = gateway._dialect != "postgres"
-    clock = None if thread else Path(f"/proc/{gateway._database.rows('SELECT pg_backend_pid()')[0][0]}/schedstat")
-    queries = gateway._queries(gateway.plan(sql))
-
-    def read():
-        return time.thread_time() if clock is None else int(clock.read_text("utf-8").split()[0]) / 1e9
-
-    start = read()
-    for query in queries:
-        gateway._database.rows(query)
-    return read() - start
-
-
 @pytest.mark.long
 @pytest.mark.xdist_group("times")
 @pytest.mark.parametrize("kind", ["duckdb", "sqlite", "postgresql"])
 def test_one_row_out_of_order_adds_no_more_than_stated(kind, tmp_path, request):
-    if kind == "postgresql" and not Path("/proc/self/schedstat").exists():
+    if kind == "postgresql" and not counts_processes():
         pytest.skip("this system does not count the seconds of other processes")
     first, second = urls(kind, tmp_path, request)
     with (
@@ -178,7 +162,7 @@ def test_one_row_out_of_order_adds_no_more_than_stated(kind, tmp_path, request):
             best = {present: math.inf, absent: math.inf}
             for turn in range(60):
                 for gateway in best:
-                    best[gateway] = min(best[gateway], processor_seconds(gateway, sql))
+                    best[gateway] = min(best[gateway], processor_seconds(gateway, gateway._queries(gateway.plan(sql))))
                 more, stated = best[present] - best[absent], present.plan(sql).person_seconds
                 if turn >= 14 and more < stated:
                     break
