@@ -268,7 +268,10 @@ def _try(table: Table, entries: Entries, require: Sequence[Model], reason: str) 
 
 
 def _derived_columns(table: Table, trial: MethodTrial, policy: Policy) -> dict[str, str]:
-    """Return the columns for which the guard would stop the release, with what they hold of quasi-identifiers."""
+    """Return the columns for which the guard would stop the release, with what they hold of others.
+
+    Of two columns that follow from each other the later one is returned, unless analysts must keep it.
+    """
     if (protected := trial.protected) is None:
         return {}
     others = [step.method for step in policy.steps if step.method.name not in ABOUT]
@@ -280,9 +283,17 @@ def _derived_columns(table: Table, trial: MethodTrial, policy: Policy) -> dict[s
     except CelosiaError:  # what run will say
         return {}
     released = protected.drop([name for name in protected.names if not table.schema[name].declared])
-    derived = DerivedColumns(table, released, overwritten_columns(table, methods), frozenset())
-    sightings = [sighting for name in released.names for sighting in derived.sightings(name, len(released))]
-    return {sighting.column: sighting.what for sighting in sightings if sighting.certain}
+    overwritten = overwritten_columns(table, methods)
+    found: dict[str, str] = {}
+    while True:
+        derived = DerivedColumns(table, released, overwritten, frozenset())
+        names = [name for name in released.names if name not in table.schema.quasi]
+        sightings = [s for name in names for s in derived.sightings(name, len(released)) if s.certain]
+        if not sightings:
+            return found
+        last = max(sightings, key=lambda s: (s.column not in policy.purpose.keep, released.names.index(s.column)))
+        found[last.column] = last.what
+        released = released.drop([last.column])
 
 
 def _complete(entries: Entries, require: Sequence[Model]) -> Entries:

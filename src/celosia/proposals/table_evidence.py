@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from celosia.data.schema import Kind, Role
 from celosia.proposals.content import Content
 from celosia.proposals.dependence import blocks, computed_from, encode, functions_of, is_exclusive, sample_of
@@ -15,7 +17,6 @@ from celosia.proposals.recognition.normal_form import fold_text
 from celosia.proposals.suggestion import ColumnSuggestion
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
     import polars as pl
 
@@ -79,6 +80,7 @@ def decide_together(
     _decide_dummies(found, unknown, codes, names, evidence)
     _mark_derived(found, unknown, sample, codes, names, evidence)
     _decide_unknown(found, unknown, evidence)
+    _mark_copies(found, unknown, codes, names, evidence)
     return [found[name] for name in names], unknown
 
 
@@ -198,6 +200,25 @@ def _mark_derived(
         reason = f"computed from {listed}: beside coarser values of these it would undo the protection"
         derived = tuple(names[j] for j in used)
         found[names[i]] = replace(found[names[i]], left_out=True, reason=reason, derived_from=derived)
+        unknown.discard(names[i])
+
+
+def _mark_copies(
+    found: dict[str, ColumnSuggestion], unknown: set[str], codes: Codes, names: list[str], evidence: Evidence
+) -> None:
+    """Leave out amounts in the same order as another one in every record: its logarithm, its square, another unit."""
+    amounts = [i for i, name in enumerate(names) if _is_amount(found[name], evidence) and found[name].rare]
+    by_order: dict[bytes, int] = {}
+    for i in sorted(amounts, key=lambda i: len(names[i])):  # "logwage" is that of "wage"
+        column = codes[:, i]
+        reverse = np.where(column > 0, column.max() + 1 - column, 0)
+        first = next((by_order[key] for key in (column.tobytes(), reverse.tobytes()) if key in by_order), None)
+        if first is None:
+            by_order[column.tobytes()] = i
+            continue
+        source = names[first]
+        reason = f"in the same order as {source} in every record: beside rounded values of it, it would undo that"
+        found[names[i]] = replace(found[names[i]], left_out=True, reason=reason, derived_from=(source,))
         unknown.discard(names[i])
 
 
