@@ -8,6 +8,7 @@
     │   ├── UnknownName            no part, column, step or file type of that name
     │   ├── SchemaError            roles, kinds or hierarchies do not fit the table
     │   ├── DataError              the data cannot be read or used as asked
+    │   │   └── DamagedText        bytes that are not in the encoding of the rest
     │   ├── PolicyError            the policy file is wrong
     │   ├── NotApplicable          a measure has no meaning for this table; the message says why
     │   ├── OutputError            the result cannot be written
@@ -110,6 +111,10 @@ class SchemaError(InputError):
 
 class DataError(InputError):
     """The data cannot be read, or not used as asked."""
+
+
+class DamagedText(DataError):
+    """A text file has bytes that are not in the encoding of the rest."""
 
 
 class PolicyError(InputError):

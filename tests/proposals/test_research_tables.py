@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import json
+import tomllib
+
 import numpy as np
 import polars as pl
 import pytest
 
-from celosia.proposals import suggest
+import celosia
+from celosia.cli.main import run as command
+from celosia.data import io as cio
+from celosia.errors import ParameterError, UnknownName
+from celosia.proposals import decide, keep_columns, suggest, undecided_groups
 from celosia.proposals.code_book import CodeBook, read_code_book
 from celosia.proposals.vocabulary import meaning_of
 
@@ -162,3 +170,127 @@ def test_a_code_book_in_its_usual_forms(text, tmp_path):
     path = tmp_path / "book.csv"
     path.write_text(text.replace("Variable / Field Name", "Field name"), encoding="utf-8")
     assert read_code_book(path).labels["p3"] == {"1": "Married", "2": "Single"}
+
+
+def test_a_panel_has_persons(rng):
+    ids = np.repeat(rng.choice(90_000, 150, replace=False), 4)
+    found = by_name({"nr": ids, "year": np.tile([2001, 2002, 2003, 2004], 150), "lwage": rng.normal(2, 0.3, N)})
+    assert str(found["nr"].role) == "person"
+    assert "a panel" in found["nr"].reason
+
+
+def test_a_rank_or_a_copy_of_an_amount_is_left_out(rng):
+    wage = rng.lognormal(3, 0.5, N).round(2)
+    found = by_name(
+        {"age": rng.integers(18, 80, N), "wage": wage, "logwage": np.log(wage), "wage_decile": rng.integers(1, 11, N)}
+    )
+    assert not found["wage"].left_out
+    assert found["logwage"].derived_from == found["wage_decile"].derived_from == ("wage",)
+
+
+def test_a_date_gives_way_to_the_outcome_that_it_shows(rng):
+    event = rng.random(N) < 0.4
+    dates = [
+        dt.date(2020, 1, 1) + dt.timedelta(int(d)) if e else None
+        for d, e in zip(rng.integers(0, 900, N), event, strict=True)
+    ]
+    found = by_name({"relapse": event.astype(int), "relapse_date": dates, "age": rng.integers(18, 80, N)})
+    assert found["relapse_date"].left_out
+    assert not found["relapse"].left_out
+
+
+def test_undecided_columns_are_decided_in_groups(rng):
+    words = ["alpha", "beta", "gamma", "delta"]
+    suggestions = suggest(
+        pl.DataFrame({"age": rng.integers(18, 80, N)} | {f"zq{c}": rng.choice(words, N) for c in "bcdfghjk"})
+    )
+    group = undecided_groups(suggestions)[0]
+    assert set(group.columns) <= {s.name for s in suggestions if s.left_out}
+    decided = {s.name: s for s in decide(suggestions, group.columns, "sensitive")}
+    assert {(str(decided[name].role), decided[name].left_out) for name in group.columns} == {("sensitive", False)}
+    assert decide(suggestions, group.columns, "leave-out") == suggestions
+
+
+def test_columns_to_keep_are_kept_and_identifiers_refused(rng):
+    suggestions = suggest(pl.DataFrame({"name": ["Ana"] * N, "zqx": rng.choice(list("abcdefgh"), N), "id": range(N)}))
+    kept = {s.name: s for s in keep_columns(suggestions, ["zqx"])}
+    assert not kept["zqx"].left_out
+    with pytest.raises(ParameterError, match="'id' is taken as identifier"):
+        keep_columns(suggestions, ["id"])
+    with pytest.raises(UnknownName, match="zqy"):
+        keep_columns(suggestions, ["zqy"])
+
+
+@pytest.fixture
+def survey(rng, tmp_path):
+    """A file with a column twice, damaged text and marks for missing values."""
+    lines = [b"sex;age;town;trust;trust"]
+    for i in range(N):
+        town = "León".encode("cp1252") if i == 7 else ["Vic", "Reus", "Cádiz"][i % 3].encode()
+        age = b"none" if i == 5 else str(18 + rng.integers(0, 60)).encode()
+        lines.append(b";".join([b"FM"[i % 2 : i % 2 + 1], age, town, str(i % 5).encode(), str(i % 4).encode()]))
+    path = tmp_path / "survey.csv"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    return path
+
+
+def test_init_reads_what_it_can_and_says_what_it_did(survey, tmp_path, capsys):
+    policy = tmp_path / "p.toml"
+    options = ["--missing", "none,NA", "--keep", "trust", "--purpose", "a test", "--undecided", "sensitive", "--json"]
+    assert command(["init", str(survey), "--out", str(policy), *options]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert any("renamed trust_2" in note for note in told["notes"])
+    assert any("1 cells are not valid UTF-8 (town: 1)" in note for note in told["notes"])
+    parsed = tomllib.loads(policy.read_text("utf-8"))
+    assert parsed["input"]["damaged"] == "cp1252"
+    assert parsed["input"]["missing"] == ["none", "NA"]
+    assert parsed["schema"]["kinds"]["age"] == "numeric"
+    assert parsed["purpose"] == {"keep": ["trust"]}
+    assert parsed["about"] == {"purpose": "a test"}
+    assert command(["run", str(policy), "--json"]) == 0
+
+
+def test_init_takes_a_code_book(tmp_path, capsys, rng):
+    frame = pl.DataFrame({"p3": rng.integers(1, 3, N), "p4": rng.integers(1, 40, N)})
+    frame.write_csv(tmp_path / "poll.csv")
+    rows = ["variable,label,value,value label", "p3,Marital status,1,Married", ",,2,Single", "p4,Trust in parliament,,"]
+    (tmp_path / "book.csv").write_text("\n".join(rows), encoding="utf-8")
+    given = ["--codebook", str(tmp_path / "book.csv"), "--out", str(tmp_path / "p.toml"), "--json"]
+    assert command(["init", str(tmp_path / "poll.csv"), *given]) == 0
+    columns = {c["column"]: c for c in json.loads(capsys.readouterr().out)["columns"]}
+    assert (columns["p3"]["role"], columns["p4"]["role"]) == ("quasi", "sensitive")
+
+
+def test_row_numbers_of_pandas_are_not_read(tmp_path, rng):
+    frame = pl.DataFrame({"age": rng.integers(18, 80, N), "__index_level_0__": range(N)})
+    frame.write_parquet(tmp_path / "t.parquet")
+    table = celosia.read(tmp_path / "t.parquet")
+    assert table.names == ("age",) or list(table.names) == ["age"]
+    assert "row numbers" in table.origin.facts.notes[0]
+
+
+@pytest.mark.parametrize("ending", [".sav", ".dta"])
+def test_suppressed_cells_are_declared_missing(ending, tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    write = {".sav": pyreadstat.write_sav, ".dta": pyreadstat.write_dta}[ending]
+    source, target = tmp_path / f"in{ending}", tmp_path / f"out{ending}"
+    write(pl.DataFrame({"sex": [1, 2, 1]}), source, variable_value_labels={"sex": {1: "male", 2: "female"}})
+    opened = cio.scan(source)
+    cio.write(opened.frame.with_columns(pl.Series("sex", ["1", "*", "*"])), target, opened.facts)
+    read = {".sav": pyreadstat.read_sav, ".dta": pyreadstat.read_dta}[ending]
+    assert read(target, output_format="polars")[0]["sex"].to_list() == [1, None, None]
+    assert cio.scan(target).frame.collect()["sex"].to_list() == ["1", "*", "*"]
+
+
+def test_init_writes_policies_that_run(shared, tmp_path, capsys):
+    """Every table of the corpus with up to 40 columns that is read without options."""
+    refused = {}
+    for file in sorted(shared("real/data").iterdir()):
+        if file.stat().st_size > 150_000:
+            continue
+        policy = tmp_path / f"{file.stem}.toml"
+        if command(["init", str(file), "--out", str(policy)]) == 0:
+            refused[file.name] = command(["run", str(policy)])
+        capsys.readouterr()
+    assert len(refused) > 5
+    assert {name: code for name, code in refused.items() if code} == {}

@@ -6,6 +6,7 @@ from celosia.proposals.columns import lattice_nodes, schema_of, suggest
 from celosia.proposals.content import sample_size, separation
 from celosia.proposals.first_look import FirstLook, first_look
 from celosia.proposals.policy_file import policy_text
+from celosia.proposals.purpose import decide, keep_columns, undecided_groups
 from celosia.proposals.safe_harbor import safe_harbor
 from celosia.proposals.steps import ProposedMethod, needs_method
 from celosia.proposals.suggestion import ColumnSuggestion
@@ -14,7 +15,9 @@ __all__ = [
     "ColumnSuggestion",
     "FirstLook",
     "ProposedMethod",
+    "decide",
     "first_look",
+    "keep_columns",
     "lattice_nodes",
     "needs_method",
     "policy_text",
@@ -23,4 +26,5 @@ __all__ = [
     "schema_of",
     "separation",
     "suggest",
+    "undecided_groups",
 ]

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from celosia.data.schema import Kind, Role, Schema
+from celosia.errors import DamagedText
 from celosia.proposals.cleanup import untidy
 from celosia.proposals.code_book import CodeBook
 from celosia.proposals.content import MOST_ROWS, RARE, Content, contents_of, with_short_names
-from celosia.proposals.hierarchies import hierarchy_for, nice_width, nodes_of, thinner
+from celosia.proposals.hierarchies import can_be_thinner, hierarchy_for, nice_width, nodes_of, thinner
 from celosia.proposals.meanings import Meaning
 from celosia.proposals.roles import REPEATED, Judgement, judge_column, meaning_for, percent
 from celosia.proposals.suggestion import ColumnSuggestion
 from celosia.proposals.table_evidence import Evidence, decide_together
 from celosia.show.blocks import Block, Shown
-from celosia.table import read
+from celosia.table import Table, read
 from celosia.table.frames import visible_frame
 
 if TYPE_CHECKING:
@@ -30,14 +32,14 @@ BEST_KNOWN = (
     "sex", "age", "birth date", "birth year", "origin", "region or country", "postcode", "place", "family situation",
     "education", "work", "language", "body", "insurance", "housing", "working time or experience",
 )  # fmt: skip
+#: Meaning of a column of waves, most waves of a panel, fewest persons, and rows of a person on average.
+WAVE, MOST_WAVES, FEWEST_PERSONS, PANEL = "wave, visit or period", 60, 20, 1.5
 #: Share of persons with several rows whose fixed traits must agree.
 AGREEING = 0.95
 #: Most quasi-identifiers by name or form, and the number below which unknown columns are added.
 MOST, FEW = 12, 4
 #: Most combinations of levels for the search.
 NODES = 100_000
-#: Levels that every quasi-identifier keeps: the value and the star.
-FEWEST_LEVELS = 2
 #: A category of more values than this is finer than a release can show.
 FINE = 100
 #: In a file with fewer records most values are rare.
@@ -116,13 +118,23 @@ def lattice_nodes(suggestions: list[ColumnSuggestion]) -> int:
     )
 
 
+def open_source(source: object, options: Mapping[str, Any]) -> tuple[Table, dict[str, Any]]:
+    """Read a table, damaged text as Windows text, and return it with the options that read it."""
+    used = dict(options)
+    try:
+        return read(source, **used), used
+    except DamagedText:
+        used["damaged"] = "cp1252"
+        return read(source, **used), used
+
+
 def _frame(table: object) -> tuple[pl.DataFrame | pl.LazyFrame, CodeBook]:
     """Return the rows as a Polars frame, as lazy as they are, and the code book of the file."""
     import polars as pl
 
     if isinstance(table, pl.DataFrame | pl.LazyFrame):
         return table, CodeBook()
-    opened = read(table)
+    opened, _ = open_source(table, {})
     frame = visible_frame(opened) if opened.engine.name == "polars" else opened.polars()
     return frame, CodeBook.of(opened.origin.facts)
 
@@ -221,9 +233,10 @@ def _few_quasi(proposed: list[ColumnSuggestion], unknown: set[str]) -> list[Colu
     kept = {*named, *(s.name for s in spare[: max(0, FEW - len(named))])}
     hierarchies = {s.name: s.hierarchy for s in quasi if s.name in kept and s.hierarchy}
     while math.prod(map(nodes_of, hierarchies.values())) > NODES:
-        widest = max(hierarchies, key=lambda name: nodes_of(hierarchies[name]))
-        if nodes_of(hierarchies[widest]) <= FEWEST_LEVELS:
+        wide = [name for name, hierarchy in hierarchies.items() if can_be_thinner(hierarchy)]
+        if not wide:
             break
+        widest = max(wide, key=lambda name: nodes_of(hierarchies[name]))
         hierarchies[widest] = thinner(hierarchies[widest])
     settled = {s.name: replace(s, left_out=True) for s in quasi}
     settled |= {s.name: replace(s, hierarchy=hierarchies[s.name]) for s in quasi if s.name in kept}
@@ -317,9 +330,35 @@ def _with_person(
         if best is None or rank > best[:2]:
             best = (*rank, candidate, why + ": a person may own several rows")
     if best is None:
-        return proposed
+        return _with_panel(frame, proposed, contents, meanings)
     chosen = replace(best[2], role=Role.PERSON, reason=best[3])
     return [chosen if s.name == chosen.name else s for s in proposed]
+
+
+def _with_panel(
+    frame: pl.DataFrame | pl.LazyFrame,
+    proposed: list[ColumnSuggestion],
+    contents: dict[str, Content],
+    meanings: dict[str, Meaning | None],
+) -> list[ColumnSuggestion]:
+    """Propose as person column codes that occur at most once in every wave, and in several waves: a panel."""
+    import polars as pl
+
+    times = [s.name for s in proposed if s.meaning == WAVE and 2 <= contents[s.name].distinct <= MOST_WAVES]
+    for s in proposed:
+        meaning, content = meanings[s.name], contents[s.name]
+        unknown = meaning is None or meaning.weak or meaning.role in (Role.PERSON, Role.IDENTIFIER)
+        repeated = PANEL <= content.repeats <= MOST_WAVES and not content.missing and content.distinct >= FEWEST_PERSONS
+        coded = content.kind in (Kind.NOMINAL, Kind.NUMERIC) and (content.low is None or content.whole)
+        if s.role in (Role.WEIGHT, Role.HOUSEHOLD) or not (unknown and repeated and coded):
+            continue
+        for time in times:
+            pairs = with_short_names(frame, [s.name, time])
+            if pairs.select(pl.struct("c0", "c1").n_unique()).collect(engine="streaming").item() == content.rows:
+                reason = f"each value occurs once for each value of {time}, {content.repeats:.1f} times on average"
+                chosen = replace(s, role=Role.PERSON, kind=Kind.NOMINAL, hipaa=18, reason=f"{reason}: a panel")
+                return [chosen if other.name == s.name else other for other in proposed]
+    return proposed
 
 
 def _agreement(frame: pl.DataFrame | pl.LazyFrame, rows: int, person: str, traits: list[str]) -> float | None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from celosia.errors import DataError
-from celosia.proposals.columns import Suggestions, as_dates, suggest
+from celosia.proposals.code_book import CodeBook
+from celosia.proposals.columns import Suggestions, as_dates, open_source, suggest
 from celosia.proposals.content import sample_size
 from celosia.proposals.suggestion import ColumnSuggestion
 from celosia.table import Table, read
@@ -25,11 +26,13 @@ class FirstLook:
     """What the reader did to the cells, and how much of the table was looked at."""
 
 
-def first_look(source: str, options: Mapping[str, Any] | None = None) -> FirstLook:
-    """Read a file or the result of a query, and suggest what its columns are; dates are read as dates."""
-    given = dict(options or {})
-    table = read(source, **given)
-    suggestions = suggest(table)
+def first_look(source: str, options: Mapping[str, Any] | None = None, code_book: CodeBook | None = None) -> FirstLook:
+    """Read a file or the result of a query, and suggest what its columns are; dates are read as dates.
+
+    Damaged text is read as Windows text, with an option for it and a note. ``code_book`` describes columns and codes.
+    """
+    table, given = open_source(source, options or {})
+    suggestions = suggest(table, code_book)
     table, dates = _with_dates(source, table, suggestions, given)
     if dates:
         given["dates"] = dates
@@ -65,6 +68,7 @@ def _notes(table: Table, dates: dict[str, str]) -> list[str]:
     notes = [f"{name}: read as dates, written {notation}" for name, notation in dates.items()]
     rows, columns = len(table), len(table.names)
     if table.origin.facts is not None:
+        notes += table.origin.facts.notes
         notes += [
             f"{name}: read as numbers, written with {thousands!r} for thousands and {mark!r} for decimals"
             for name, (thousands, mark) in table.origin.facts.grouping.items()

@@ -58,6 +58,18 @@ def nodes_of(hierarchy: dict[str, Any]) -> int:
     return 2 + (len(hierarchy[listed]) if listed else int(hierarchy["count"]))
 
 
+def can_be_thinner(hierarchy: dict[str, Any]) -> bool:
+    """Return whether a level can be taken from a hierarchy that has one left.
+
+    >>> can_be_thinner({"use": "intervals", "width": 5, "count": 1}), can_be_thinner({"use": "priority", "keep": [3]})
+    (False, True)
+    """
+    listed = LEVELS.get(hierarchy["use"])
+    if listed:
+        return len(hierarchy[listed]) > (0 if listed == "keep" else 1)
+    return bool(hierarchy["count"] > 1)
+
+
 def thinner(hierarchy: dict[str, Any]) -> dict[str, Any]:
     """Return the hierarchy without its finest level.
 

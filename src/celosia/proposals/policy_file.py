@@ -32,7 +32,7 @@ HEADINGS = {
     Role.QUASI: ("quasi", "Quasi-identifiers: others may know them; together they may single a person out."),
     Role.SENSITIVE: (
         "sensitive",
-        "Sensitive: nobody must be able to infer them. They leave, as exact as the steps let them.",
+        "Sensitive: released, as exact as the steps let them; l-diversity (below) limits what others can infer.",
     ),
     Role.INSENSITIVE: ("insensitive", "Insensitive: released as they are."),
 }
@@ -53,13 +53,15 @@ def policy_text(
     notes: Iterable[str] = (),
     k: int = 5,
     keep: Sequence[str] = (),
+    purpose: str = "",
     method: ProposedMethod | None = None,
 ) -> str:
     """Write the suggestions as a commented policy in TOML.
 
     ``path`` is the input, a file or a database URL; ``options`` are those of its reader, ``notes`` what the reader did.
     ``output`` is the path of the release, by default next to the input. ``keep`` are the columns that analysts must
-    keep, ``method`` makes the requirements hold (:func:`celosia.frontier.choose_method`).
+    keep, ``purpose`` is what the release is for, ``method`` makes the requirements hold
+    (:func:`celosia.frontier.choose_method`).
 
     >>> import polars as pl, tomllib
     >>> from celosia.proposals import suggest
@@ -73,6 +75,8 @@ def policy_text(
     for line in ABOUT:
         document.add(tomlkit.comment(line))
     document.add(tomlkit.nl())
+    if purpose:
+        document.add("about", table({"purpose": purpose}))
     if keep:
         document.add(
             "purpose", table({"keep": list(keep)}, about=["what analysts must keep; the report says whether it was"])

@@ -11,10 +11,19 @@ import numpy as np
 
 from celosia.data.schema import Kind, Role
 from celosia.proposals.content import Content
-from celosia.proposals.dependence import blocks, computed_from, encode, functions_of, is_exclusive, sample_of
+from celosia.proposals.dependence import (
+    EXCEPTIONS,
+    blocks,
+    computed_from,
+    encode,
+    functions_of,
+    is_exclusive,
+    sample_of,
+)
 from celosia.proposals.meanings import Meaning
 from celosia.proposals.recognition.normal_form import fold_text
 from celosia.proposals.suggestion import ColumnSuggestion
+from celosia.proposals.vocabulary import words_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -26,6 +35,20 @@ if TYPE_CHECKING:
 MANY_ITEMS = 8
 #: Columns that the study measures, at least and as a share of all, from which further ones count as measured.
 MEASURED, MEASURED_SHARE = 3, 0.2
+#: Words for the rank of an amount among others.
+RANKS = {
+    "decile",
+    "decil",
+    "quintile",
+    "quintil",
+    "quartile",
+    "quartil",
+    "percentile",
+    "percentil",
+    "tercile",
+    "rank",
+    "quantile",
+}
 #: Meanings of places of all sizes.
 PLACES = {"place", "postcode", "region or country"}
 #: Records that two independent flags would share at least, where they share none.
@@ -81,6 +104,7 @@ def decide_together(
     _mark_derived(found, unknown, sample, codes, names, evidence)
     _decide_unknown(found, unknown, evidence)
     _mark_copies(found, unknown, codes, names, evidence)
+    _mark_ranks(found, unknown, names)
     return [found[name] for name in names], unknown
 
 
@@ -177,6 +201,12 @@ def _mark_derived(
                 continue
             if evidence.contents[other.name].distinct < 2:
                 continue
+            if source.kind == Kind.DATE and other.role == Role.SENSITIVE and _is_filled(codes[:, place], codes[:, i]):
+                reason = (
+                    f"filled where {other.name} has one of its values: beside that column it would undo the protection"
+                )
+                found[source.name] = replace(source, left_out=True, reason=reason, derived_from=(other.name,))
+                break
             values = evidence.contents[other.name].distinct
             coarser = 2 < values < evidence.contents[source.name].distinct
             # Sex in a village may be a function of the postcode, and is no part of it.
@@ -201,6 +231,28 @@ def _mark_derived(
         derived = tuple(names[j] for j in used)
         found[names[i]] = replace(found[names[i]], left_out=True, reason=reason, derived_from=derived)
         unknown.discard(names[i])
+
+
+def _mark_ranks(found: dict[str, ColumnSuggestion], unknown: set[str], names: list[str]) -> None:
+    """Leave out deciles and other ranks of an amount in the table: with it they show the group that was ranked."""
+    for name in names:
+        words = set(words_of(name))
+        if not words & RANKS or found[name].role not in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE):
+            continue
+        source = next((other for other in names if other != name and words - RANKS == set(words_of(other))), None)
+        if source is not None and found[source].role == Role.SENSITIVE and not found[source].left_out:
+            reason = f"a rank of {source}: beside it, it shows in which group the rank was computed"
+            found[name] = replace(found[name], left_out=True, reason=reason, derived_from=(source,))
+            unknown.discard(name)
+
+
+def _is_filled(source: npt.NDArray[np.int32], target: npt.NDArray[np.int32]) -> bool:
+    """Return whether the target only shows whether the source is filled."""
+    filled = source > 0
+    if filled.all() or not filled.any():
+        return False
+    usual = [int(np.bincount(target[part]).argmax()) for part in (filled, ~filled)]
+    return usual[0] != usual[1] and bool((target == np.where(filled, *usual)).mean() > 1 - EXCEPTIONS)
 
 
 def _mark_copies(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -12,7 +13,7 @@ from celosia.data.clean import clean_frame
 from celosia.data.engines import engine_for, engine_named, installed_engines
 from celosia.data.engines.engine import Engine
 from celosia.data.engines.lazy_frames import frame_types, without_negative_zero
-from celosia.data.frames import FrameMetadata, library_of, unwrap_frame
+from celosia.data.frames import ARROW_INDEX, FrameMetadata, library_of, unwrap_frame
 from celosia.data.memory import bytes_of
 from celosia.data.schema import Kind, Schema
 from celosia.errors import DataError
@@ -70,6 +71,11 @@ def read(
         chosen = engine_named(engine or engine_for(given).name, limit)
         frame = chosen.accept(given)
     names = list(frame_types(frame))
+    if facts is not None and (index := [name for name in names if name.startswith(ARROW_INDEX)]):
+        frame = _drop(frame, index)
+        names = [name for name in names if name not in index]
+        note = f"{', '.join(index)}: row numbers that pandas wrote, not read"
+        facts = replace(facts, notes=(*facts.notes, note), plain=False)
     if chosen.name != "polars" and any("." in name for name in names):
         # Narwhals takes a full stop in a column name of these for the end of a table name.
         if chosen.name == "spark":
@@ -84,6 +90,13 @@ def read(
         frame = _without_empty(frame)
     rows = Rows.bind(chosen, without_negative_zero(frame), schema or Schema())
     return Table(rows, Origin(origin, around, facts, ordered=facts is None))
+
+
+def _drop(frame: EngineFrame, names: Sequence[str]) -> EngineFrame:
+    """Return the frame without some columns."""
+    import narwhals as nw
+
+    return nw.from_native(frame).drop(*names).to_native()
 
 
 def _without_empty(frame: EngineFrame) -> EngineFrame:

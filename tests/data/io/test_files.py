@@ -105,8 +105,11 @@ def test_sheet_with_equal_names(tmp_path):
         sheet = book.add_worksheet()
         sheet.write_row(0, 0, ["a", "a"])
         sheet.write_row(1, 0, [1, 2])
+    opened = cio.scan(path)
+    assert opened.frame.collect().row(0, named=True) == {"a": 1, "a_2": 2}
+    assert opened.facts.notes == ("column 2 is the second 'a': renamed a_2",)
     with pytest.raises(DataError, match=r"repeated: 'a' \(2 times\)"):
-        cio.scan(path)
+        cio.scan(path, repeated="refuse")
 
 
 def test_long_numbers_survive_a_sheet(tmp_path):

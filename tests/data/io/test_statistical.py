@@ -98,8 +98,9 @@ def test_labels_follow_a_recoding(sav, tmp_path):
     assert labels[10] == "{married, widowed}"
     assert labels[11] == "*"
     assert labels[1] == "single"
-    assert meta.missing_ranges["marital"] == [{"lo": 9, "hi": 9}]
+    assert meta.missing_ranges["marital"] == [{"lo": 9, "hi": 9}, {"lo": 11, "hi": 11}]  # suppressed cells are missing
     assert frame["age"].to_list() == [30, 99, None, 950]
+    assert cio.scan(target).frame.collect()["marital"].to_list() == ["1", "10", None, "*"]
 
 
 def test_labels_when_numbers_stay_numbers(sav, tmp_path):

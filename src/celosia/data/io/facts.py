@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,8 @@ class FileFacts:
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: Per column, the sign of thousands and the decimal mark of numbers in a text file that were read by them.
     grouping: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    #: What the reader changed besides: columns renamed, text repaired.
+    notes: tuple[str, ...] = ()
     #: Per column, the label of each code.
     labels: Mapping[str, Mapping[float | str, str]] = field(default_factory=dict)
     #: Per column, its description.
@@ -71,6 +74,37 @@ class FileFacts:
     formats: Mapping[str, str] = field(default_factory=dict)
     #: Per column, the level of measurement of an SPSS file: nominal, ordinal or scale.
     measures: Mapping[str, str] = field(default_factory=dict)
+
+
+def distinct_names(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of columns with a number after those that occur again, and a note for each.
+
+    >>> distinct_names(["a", "b", "a", "a_2"])
+    (('a', 'b', 'a_3', 'a_2'), ("column 3 is the second 'a': renamed a_3",))
+    """
+    taken, seen, notes = set(names), Counter[str](), []
+    result = []
+    for place, name in enumerate(names, start=1):
+        seen[name] += 1
+        number = seen[name]
+        new = name
+        while number > 1 and new in taken:
+            new = f"{name}_{number}"
+            number += 1
+        if new != name:
+            taken.add(new)
+            notes.append(f"column {place} is the {ordinal(seen[name])} {name!r}: renamed {new}")
+        result.append(new)
+    return tuple(result), tuple(notes)
+
+
+def ordinal(number: int) -> str:
+    """Return a number as an ordinal.
+
+    >>> ordinal(2), ordinal(3), ordinal(11)
+    ('second', 'third', '11th')
+    """
+    return {2: "second", 3: "third"}.get(number, f"{number}th")
 
 
 def file_version(path: Path) -> tuple[int, ...] | None:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 STRICT: Mapping[str, Mapping[str, bool | str]] = {
-    "csv": {"header": True},
-    "excel": {"header": True},
-    "ods": {"header": True},
+    "csv": {"header": True, "repeated": "refuse"},
+    "excel": {"header": True, "repeated": "refuse"},
+    "ods": {"header": True, "repeated": "refuse"},
     "spss": {"user_missing": "keep"},
     "stata": {"user_missing": "keep"},
     "sas": {"user_missing": "keep"},

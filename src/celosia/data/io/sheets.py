@@ -10,9 +10,9 @@ import zipfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from celosia.data.io.facts import MOST_PACKED, UNPACKED, FileFacts, Scan
+from celosia.data.io.facts import MOST_PACKED, UNPACKED, FileFacts, Scan, distinct_names
 from celosia.data.io.filetypes import FileType, existing_file, register
 from celosia.data.io.formulas import Formulas, without_formulas
 from celosia.data.io.options import SheetName, is_sheet
@@ -29,11 +29,17 @@ SHEET_ROWS = 1_048_576
 DOUBTED_ROWS = 1000
 
 
-def scan(path: str | Path, *, sheet: str | None = None, header: bool | None = None) -> Scan:
+def scan(
+    path: str | Path,
+    *,
+    sheet: str | None = None,
+    header: bool | None = None,
+    repeated: Literal["rename", "refuse"] = "rename",
+) -> Scan:
     """Read a sheet of a spreadsheet, by default the first.
 
     ``header=False`` reads a sheet without column names; if it is not given, a first row that looks like a record is
-    refused.
+    refused. A name that is ``repeated`` in the header gets a number (``a_2``), or is refused.
     """
     import polars as pl
 
@@ -58,9 +64,15 @@ def scan(path: str | Path, *, sheet: str | None = None, header: bool | None = No
         raise DataError(f"{file.name}: sheet {name!r} has a header of {frame.width} columns but no records.")
     titles = [title for title in facts["titles"] if title is not None]
     twice = [f"{title!r} ({count} times)" for title, count in Counter(titles).items() if count > 1]
-    if twice:
+    if twice and repeated == "refuse":
         raise DataError(f"{file.name}: column names must differ; repeated: {', '.join(twice)}. Rename them.")
-    file_facts = FileFacts("ods" if file.suffix.lower() == ".ods" else "excel", source=file, sheet=name)
+    notes: tuple[str, ...] = ()
+    if twice and len(facts["titles"]) == frame.width:
+        own = [title or usual for title, usual in zip(facts["titles"], frame.columns, strict=True)]
+        names, notes = distinct_names(own)
+        frame.columns = list(names)
+    kind = "ods" if file.suffix.lower() == ".ods" else "excel"
+    file_facts = FileFacts(kind, source=file, sheet=name, notes=notes)
     return Scan(_tidy(frame).lazy(), file_facts, f"{file} ({name})" if sheet else str(file))
 
 

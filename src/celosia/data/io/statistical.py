@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 #: have. A tagged missing value is replaced by this number.
 TAGGED = 2_147_483_621
 TAGS = "abcdefghijklmnopqrstuvwxyz"
+#: Codes that SPSS declares missing in a column, at most; a range takes the place of two.
+MOST_MISSING = 3
 
 
 def scan(
@@ -63,8 +66,19 @@ def scan(
         measures={name: m for name, m in meta.variable_measure.items() if m in ("nominal", "ordinal", "scale")},
     )
     typed = _with_types(frame, missing)
-    cells = typed if user_missing == "keep" else _without_codes(typed, missing)
+    cells = typed if user_missing == "keep" else _without_codes(typed, _without_suppressed(missing, facts.labels))
     return Scan(_with_suppressed(cells, facts.labels).lazy(), facts, str(file))
+
+
+def _without_suppressed(
+    missing: Mapping[str, tuple[MissingCode, ...]], labels: Mapping[str, Mapping[float | str, str]]
+) -> dict[str, tuple[MissingCode, ...]]:
+    """Return the missing codes but those of suppressed cells, which have the label ``*``."""
+    kept = {
+        name: tuple(code for code in codes if code.low != code.high or labels.get(name, {}).get(code.low) != STAR)
+        for name, codes in missing.items()
+    }
+    return {name: codes for name, codes in kept.items() if codes}
 
 
 def _with_suppressed(frame: pl.DataFrame, labels: Mapping[str, Mapping[float | str, str]]) -> pl.DataFrame:
@@ -120,7 +134,7 @@ def write_stata(frame: pl.LazyFrame, draft: Path, facts: FileFacts | None) -> No
     import polars as pl
     import pyreadstat
 
-    table, kept, labels = _prepare(frame, facts)
+    table, kept, labels = _prepare(frame, facts, tagged=True)
     tags: dict[str, list[str]] = {}
     for name, codes in kept.missing.items():
         letters = {code.low: code.tag for code in codes if code.tag}
@@ -230,9 +244,12 @@ def _without_codes(frame: pl.DataFrame, missing: Mapping[str, tuple[MissingCode,
 
 
 def _prepare(
-    frame: pl.LazyFrame, facts: FileFacts | None
+    frame: pl.LazyFrame, facts: FileFacts | None, *, tagged: bool = False
 ) -> tuple[pl.DataFrame, FileFacts, dict[str, dict[float | str, str]]]:
-    """Return the table with labelled columns as codes, the facts, and the labels of its columns."""
+    """Return the table with labelled columns as codes, the facts, and the labels of its columns.
+
+    The code of suppressed cells is declared missing, with the label ``*``: ``tagged``, as in Stata, or as in SPSS.
+    """
     import polars as pl
 
     try:
@@ -246,11 +263,34 @@ def _prepare(
         pl.col(pl.Null).cast(pl.String),
     )
     labels: dict[str, dict[float | str, str]] = {}
+    missing = dict(kept.missing)
     for name, texts in kept.labels.items():
         if name in table.columns:
             column, labels[name] = relabel(table[name], texts, kept.missing.get(name, ()))
+            suppressed = next((code for code, text in labels[name].items() if text == STAR and code not in texts), None)
+            if suppressed is not None and isinstance(suppressed, int | float):
+                code = _suppressed_code(suppressed, missing.get(name, ()), tagged=tagged)
+                if code is not None:
+                    missing[name] = (*missing.get(name, ()), code)
+                    labels[name] = {code.low if c == suppressed else c: text for c, text in labels[name].items()}
+                    column = column.replace(suppressed, code.low)
             table = table.with_columns(column)
-    return table, kept, labels
+    return table, replace(kept, missing=missing), labels
+
+
+def _suppressed_code(code: float, missing: tuple[MissingCode, ...], *, tagged: bool) -> MissingCode | None:
+    """Return the declaration of the code of suppressed cells as missing; None if the type of file has no place for it.
+
+    Stata has a tag of its own, SPSS three codes, or a range and a code.
+    """
+    if tagged:
+        free = [tag for tag in reversed(TAGS) if all(tag != other.tag for other in missing)]
+        number = TAGGED + 1 + TAGS.index(free[0])
+        return MissingCode(number, number, free[0])
+    ranges = sum(other.low != other.high for other in missing)
+    if any(other.tag for other in missing) or (len(missing) >= MOST_MISSING - ranges):
+        return None
+    return MissingCode(code, code)
 
 
 def _has_missing_codes(table: pl.DataFrame, name: str, codes: tuple[MissingCode, ...]) -> bool:

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from celosia.data.io.facts import FileFacts, Scan
+from celosia.data.io.facts import FileFacts, Scan, distinct_names
 from celosia.data.io.filetypes import FileType, existing_file, register
 from celosia.data.io.formulas import Formulas, without_formulas
 from celosia.data.io.options import DecimalMark, Encoding, Notation, Separator, WrittenSeparator
 from celosia.data.io.text.columns import MARKS, Reading, expression, grouping_map, mark_map, marks_in, readings_of
 from celosia.data.io.text.sniff import SEPARATORS, Dialect, dialect_of, encoding_of, open_bytes, refuse_inflated
 from celosia.data.io.text.structure import Structure, damaged_columns, structure_of
-from celosia.errors import DataError, ParameterError
+from celosia.errors import DamagedText, DataError, ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
 
+Repeated = Literal["rename", "refuse"]
+Damaged = Literal["refuse", "cp1252"]
+WINDOWS = "celosia.cp1252"
+"""Name of the error handler that reads the bytes that are not UTF-8 as Windows text."""
+
+
+def _as_windows(error: UnicodeError) -> tuple[str, int]:
+    """Return the bytes that cannot be decoded as Windows text, and where to go on."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
+
+
+codecs.register_error(WINDOWS, _as_windows)
 MOST_COLUMNS = 20_000
 """Largest number of columns of a file: each is analysed separately."""
 
@@ -37,6 +52,8 @@ def scan(
     missing: Sequence[str] | None = None,
     text: Sequence[str] | bool = (),
     dates: Mapping[str, Notation] | None = None,
+    repeated: Repeated = "rename",
+    damaged: Damaged = "refuse",
 ) -> Scan:
     """Open a delimited text file as a lazy scan whose column types hold for every record.
 
@@ -44,10 +61,12 @@ def scan(
     ``header=False`` with ``columns`` names the columns of a file without a header; if it is not given, a first line
     that looks like a record is refused. ``missing`` lists the marks that mean missing in every column; ``text`` lists
     columns to read as text (``True``: all of them); ``dates`` maps columns to the notation of their dates
-    (``%d/%m/%Y``), which ISO dates do not need.
+    (``%d/%m/%Y``), which ISO dates do not need. A name that is ``repeated`` in the header gets a number (``a_2``), or
+    is refused. Bytes that are not UTF-8 in a text that is otherwise are refused as ``damaged``, or read one by one as
+    ``"cp1252"`` (Windows). Both are in the notes of the file's facts.
 
-    Raises ``DataError`` for an empty file, a header without records, equal column names, records of another width
-    than the header and damaged UTF-8.
+    Raises ``DataError`` for an empty file, a header without records, records of another width than the header, and
+    ``DamagedText`` for damaged UTF-8.
     """
     import polars as pl
 
@@ -56,8 +75,8 @@ def scan(
         refuse_inflated(file)
         dialect = dialect_of(file, separator, encoding, decimal, header)
         header = header is not False
-        names = _names(file, dialect, columns)
-        source, structure = _check_structure(file, dialect, names, encoded=encoding is not None)
+        names, renamed = _names(file, dialect, columns, repeated)
+        source, structure, repaired = _check_structure(file, dialect, names, encoding is not None, damaged)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{file.name} is not compressed by gzip, or damaged: it cannot be read to its end.") from None
     except pl.exceptions.PolarsError as error:  # its message may quote a record
@@ -86,6 +105,7 @@ def scan(
         marks=mark_map(readings),
         grouping=grouping_map(readings),
         plain=checked.plain(readings),
+        notes=(*renamed, *repaired),
     )
     return Scan(checked.lazy(readings), facts, str(file))
 
@@ -125,8 +145,10 @@ def write(
     )
 
 
-def _names(file: Path, dialect: Dialect, columns: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the column names, which must differ."""
+def _names(
+    file: Path, dialect: Dialect, columns: Sequence[str] | None, repeated: Repeated
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the column names, which differ, and notes on those that were renamed."""
     if columns is not None and len(columns) != len(dialect.columns):
         raise DataError(f"{file.name}: {len(columns)} column names for {len(dialect.columns)} columns.")
     raw = dialect.columns if columns is None else tuple(columns)
@@ -137,19 +159,19 @@ def _names(file: Path, dialect: Dialect, columns: Sequence[str] | None) -> tuple
     if patterns:  # for Polars they are patterns over all columns, also in operations on one column
         raise DataError(f"{file.name}: a column cannot be named {patterns[0]!r}. Rename it.")
     twice = [f"{name!r} ({count} times)" for name, count in Counter(names).items() if count > 1]
-    if twice:
+    if twice and (repeated == "refuse" or columns is not None):
         raise DataError(f"{file.name}: column names must differ; repeated: {', '.join(twice)}. Rename them.")
-    return names
+    return distinct_names(names)
 
 
 def _check_structure(
-    file: Path, dialect: Dialect, names: tuple[str, ...], encoded: bool
-) -> tuple[Path | bytes, Structure]:
-    """Return the file, or its text as UTF-8 if it has another encoding, with its structure."""
+    file: Path, dialect: Dialect, names: tuple[str, ...], encoded: bool, damaged: Damaged
+) -> tuple[Path | bytes, Structure, tuple[str, ...]]:
+    """Return the file, or its text as UTF-8 if it has another encoding, with its structure and notes on repairs."""
     if dialect.encoding.replace("_", "-").lower() in ("utf-8", "utf8", "utf-8-sig", "ascii"):
         structure = structure_of(file, dialect.separator, len(names))
         if structure.utf8:
-            return file, structure
+            return file, structure, ()
         with open_bytes(file) as stream:
             data = stream.read()
         # The head may be ASCII and the first accent come later: then the encoding is that of the whole file.
@@ -157,10 +179,15 @@ def _check_structure(
         if whole != "cp1252":
             counts = damaged_columns(file, dialect.separator, names)
             listed = ", ".join(f"{name}: {count}" for name, count in counts.items())
-            raise DataError(
-                f"{file.name}: {sum(counts.values())} cells are not valid UTF-8 ({listed})."
-                " Repair them, or give the encoding, for example encoding='cp1252'."
-            )
+            found = f"{sum(counts.values())} cells are not valid UTF-8 ({listed})"
+            if damaged == "refuse":
+                raise DamagedText(
+                    f"{file.name}: {found}. Repair them, give the encoding, for example encoding='cp1252', or read the "
+                    "damaged bytes as Windows text: damaged='cp1252'."
+                )
+            text = data.decode("utf-8", errors=WINDOWS).removeprefix("\ufeff").encode()
+            note = f"{found}: the damaged bytes were read as Windows text (cp1252)"
+            return text, structure_of(text, dialect.separator, len(names)), (note,)
         dialect = Dialect(whole, dialect.separator, dialect.decimal, dialect.columns)
     else:
         with open_bytes(file) as stream:
@@ -171,7 +198,7 @@ def _check_structure(
         raise DataError(
             f"{file.name}: the text is not {dialect.encoding}. Give another encoding, for example 'utf-8' or 'cp1252'."
         ) from error
-    return text, structure_of(text, dialect.separator, len(names))
+    return text, structure_of(text, dialect.separator, len(names)), ()
 
 
 def _refuse_misshapen(file: Path, dialect: Dialect, names: tuple[str, ...], structure: Structure, header: bool) -> None:
