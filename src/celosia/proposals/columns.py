@@ -118,14 +118,13 @@ def lattice_nodes(suggestions: list[ColumnSuggestion]) -> int:
     )
 
 
-def open_source(source: object, options: Mapping[str, Any]) -> tuple[Table, dict[str, Any]]:
+def open_source(source: object, options: Mapping[str, Any]) -> tuple[Table, Mapping[str, Any]]:
     """Read a table, damaged text as Windows text, and return it with the options that read it."""
-    used = dict(options)
     try:
-        return read(source, **used), used
+        return read(source, **options), options
     except DamagedText:
-        used["damaged"] = "cp1252"
-        return read(source, **used), used
+        repaired = {**options, "damaged": "cp1252"}
+        return read(source, **repaired), repaired
 
 
 def _frame(table: object) -> tuple[pl.DataFrame | pl.LazyFrame, CodeBook]:

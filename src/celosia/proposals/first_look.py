@@ -31,7 +31,8 @@ def first_look(source: str, options: Mapping[str, Any] | None = None, code_book:
 
     Damaged text is read as Windows text, with an option for it and a note. ``code_book`` describes columns and codes.
     """
-    table, given = open_source(source, options or {})
+    table, used = open_source(source, options or {})
+    given = dict(used)
     suggestions = suggest(table, code_book)
     table, dates = _with_dates(source, table, suggestions, given)
     if dates:
