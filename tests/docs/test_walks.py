@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import sys
 import threading
 from pathlib import Path
@@ -14,11 +15,14 @@ from tests.studio.conftest import Desk
 import celosia
 from celosia.cli.main import run
 from celosia.demo import prepare
+from celosia.models import KAnonymity
 from celosia.studio.project import Project
 
 SOURCE = Path(celosia.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "developers" / "architecture.md"
 MOST_HOPS = 12
+CLASS_SIZE = {"calls": 52, "files": 10, "deep": 8}
+"""What one class size may take at most; the page states these numbers."""
 POLICY = """
 [input]
 path = "in.csv"
@@ -132,6 +136,11 @@ def assess_on_spark(place, request):
     celosia.assess(celosia.read(frame, schema), ["k-anonymity(k=2)"])
 
 
+def measure_class_size(place, request):
+    table = celosia.read(place / "in.csv", celosia.Schema.of(quasi=["age", "sex"], sensitive=["illness"]))
+    KAnonymity(k=2).value(table)
+
+
 def declare_dataset(place):
     (place / "dataset.toml").write_text(DATASET)
     assert run(["gateway", "init"]) == 0
@@ -154,6 +163,7 @@ def fill_university(place):
 JOBS = {
     "celosia run": (None, run_policy),
     "celosia assess": (None, assess_file),
+    "One class size, traced": (None, measure_class_size),
     "celosia query": (declare_dataset, query_file),
     "A click in the studio": (prepare_clinic, click),
     "celosia consent request": (fill_university, publish),
@@ -182,3 +192,12 @@ def test_every_hop_is_called_in_the_stated_order(title, tmp_path, monkeypatch, r
 
 def test_every_job_has_a_walk():
     assert set(walks()) == set(JOBS)
+
+
+def test_one_class_size_takes_few_calls_in_few_files():
+    count = runpy.run_path(str(PAGE.parents[2] / "tools" / "class_size.py"))["class_size_calls"]
+    calls = count()
+    found = {"calls": len(calls), "files": len({c.file for c in calls}), "deep": max(c.depth for c in calls)}
+    assert all(found[what] <= most for what, most in CLASS_SIZE.items()), found
+    assert len(count(hard=True)) <= 210
+    assert f"{CLASS_SIZE['calls']} in ten files, at most eight deep" in PAGE.read_text("utf-8")

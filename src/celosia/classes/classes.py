@@ -55,10 +55,10 @@ class EquivalenceClasses:
     _counts: dict[tuple[str, ...], ClassCounts] = field(default_factory=dict, repr=False)
     _baselines: dict[str, Baseline] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         """The schema of the table."""
-        return self.table.schema
+        return self.table.rows.schema
 
     @cached_property
     def histogram(self) -> Histogram:
@@ -154,7 +154,9 @@ class EquivalenceClasses:
         if not sensitive and not self._counts:
             frequency, members = self.sizes
             own = None if self.closed else members
-            return ClassCounts(frequency.astype(np.int64), total=self.total, members=own)
+            every = self.schema.person is None and not self.table.has_marks  # every row is in a class
+            total = int(members.sum()) if every else self.table.total
+            return ClassCounts(frequency.astype(np.int64), total=total, members=own)
         return self.counts_in_order(sensitive)
 
     def counts_in_order(self, sensitive: Sequence[str] = ()) -> ClassCounts:
@@ -205,7 +207,7 @@ class EquivalenceClasses:
 
     # Frequencies.
 
-    @property
+    @cached_property
     def closed(self) -> bool:
         """Whether records fall into classes: missing values are values."""
         return self.schema.reading() == Missing.CATEGORY

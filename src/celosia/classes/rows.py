@@ -60,7 +60,7 @@ class Rows:
         counted = nw.from_native(self.frame).select(n=nw.col(name).n_unique())
         return int(self.engine.collect(counted.to_native()).item())
 
-    @property
+    @cached_property
     def has_marks(self) -> bool:
         """Whether a column marks suppressed records; otherwise their stars identify them."""
         return SUPPRESSED in self.types
@@ -71,7 +71,7 @@ class Rows:
 
         return filter_rows(self.frame, ~nw.col(SUPPRESSED)) if self.has_marks else self.frame
 
-    @property
+    @cached_property
     def can_show_stars(self) -> bool:
         """Whether records can have stars in all suppression columns, because these are text or categories."""
         import narwhals as nw
@@ -81,7 +81,7 @@ class Rows:
             isinstance(types[name], textual) for name in self.suppression_columns
         )
 
-    @property
+    @cached_property
     def suppression_columns(self) -> tuple[str, ...]:
         """Columns whose stars identify a suppressed record."""
         return self.schema.quasi if self.stars is None else self.stars

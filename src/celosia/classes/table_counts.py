@@ -56,7 +56,7 @@ class TableCounts:
     _known: dict[tuple[tuple[str, ...], bool], Histogram] = field(default_factory=dict, repr=False)
     _unsuppressed: dict[tuple[tuple[str, ...], bool], Histogram] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         """The schema of the table."""
         return self.rows.schema
@@ -133,14 +133,14 @@ class TableCounts:
         """Whether the number of rows is known."""
         return "length" in self.__dict__
 
-    @property
+    @cached_property
     def has_marks(self) -> bool:
         """Whether rows may be suppressed: they have a mark, or could have ``*`` in all suppression columns."""
         return self.rows.has_marks or self.rows.can_show_stars
 
     def has_counts(self, names: Sequence[str], *, rows_only: bool = True) -> bool:
         """Whether the counts of these columns are cached, or follow without reading rows."""
-        if self.codes is not None or self._wider(names, rows_only=rows_only):
+        if self.frame is not None or self._wider(names, rows_only=rows_only):
             return True
         return self.lineage is not None and self.lineage.derive(names, rows_only=rows_only) is not None
 
@@ -178,7 +178,7 @@ class TableCounts:
     @cached_property
     def _marked(self) -> Histogram:
         """Histogram of the columns that show which rows are suppressed."""
-        return self._with_marks(())
+        return self._with_marks((), rows_only=self.schema.person is None)
 
     def _with_marks(self, names: Sequence[str], *, rows_only: bool = True) -> Histogram:
         """Count some columns together with those that show which rows are suppressed."""
@@ -257,11 +257,11 @@ class TableCounts:
 
     def _count(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram:
         rows_only = rows_only or (self.schema.person is None and self.schema.weight is None)
-        histogram = self._project_known(names, rows_only=rows_only)
-        if histogram is None:
-            histogram = self._compute(names, rows_only=rows_only)
-        self._known[names, rows_only] = histogram
-        return histogram
+        if (names, rows_only) not in self._known:
+            known = self._project_known(names, rows_only=rows_only)
+            histogram = self._compute(names, rows_only=rows_only) if known is None else known
+            self._known[names, rows_only] = histogram
+        return self._known[names, rows_only]
 
     def _project_known(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram | None:
         """Project the shortest cached histogram that contains these columns."""

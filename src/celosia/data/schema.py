@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from celosia.errors import SchemaError, UnknownName, suggestion
@@ -175,7 +176,7 @@ class Schema(Shown):
             raise UnknownName.of("column", name, self._index)
         return self._index[name]
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """All column names in order."""
         return tuple(column.name for column in self.columns)
@@ -184,52 +185,52 @@ class Schema(Shown):
         """Names of the columns with a role."""
         return tuple(column.name for column in self.columns if role in column.roles)
 
-    @property
+    @cached_property
     def identifiers(self) -> tuple[str, ...]:
         """Columns that name a person by themselves."""
         return self.with_role(Role.IDENTIFIER)
 
-    @property
+    @cached_property
     def naming(self) -> tuple[str, ...]:
         """Columns that identify a record by themselves: identifiers, ids of persons and of households."""
         return tuple(column.name for column in self.columns if column.roles & NAMING)
 
-    @property
+    @cached_property
     def orders(self) -> dict[str, tuple[str, ...]]:
         """Declared orders of the values of ordinal columns."""
         return {column.name: column.value_order for column in self.columns if column.value_order}
 
-    @property
+    @cached_property
     def quasi(self) -> tuple[str, ...]:
         """Columns whose combination may identify a person."""
         return self.with_role(Role.QUASI)
 
-    @property
+    @cached_property
     def sensitive(self) -> tuple[str, ...]:
         """Columns whose values must not be inferred."""
         return self.with_role(Role.SENSITIVE)
 
-    @property
+    @cached_property
     def insensitive(self) -> tuple[str, ...]:
         """Columns that are declared to be released as they are."""
         return tuple(name for name in self.with_role(Role.INSENSITIVE) if self[name].declared)
 
-    @property
+    @cached_property
     def weight(self) -> str | None:
         """Column of sampling weights."""
         return next(iter(self.with_role(Role.WEIGHT)), None)
 
-    @property
+    @cached_property
     def household(self) -> str | None:
         """Column of household ids."""
         return next(iter(self.with_role(Role.HOUSEHOLD)), None)
 
-    @property
+    @cached_property
     def stratum(self) -> str | None:
         """Column of strata."""
         return next(iter(self.with_role(Role.STRATUM)), None)
 
-    @property
+    @cached_property
     def person(self) -> str | None:
         """Column of person ids, if a person may have several rows."""
         return next(iter(self.with_role(Role.PERSON)), None)

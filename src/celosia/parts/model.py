@@ -114,7 +114,9 @@ class Model(Part, home="celosia.models"):
 
     def verdict(self, table: Table) -> Verdict:
         """Return the measured value and whether the requirement holds: the one answer for every caller."""
-        verdicts = [_measure(self, reading) for reading in table.readings()]
+        views = [each for reading in table.readings() for each in _views(self, reading)]
+        people = population_table(self)
+        verdicts = [self.measure(view.class_counts(columns, people)) for view, columns in views]
         return Verdict(worst(self, np.array([v.value for v in verdicts])), all(v.holds for v in verdicts))
 
     def value(self, table: Table) -> float:
@@ -268,7 +270,7 @@ def worst_reading(model: Model, table: Table) -> Table:
     if len(readings) == 1:
         return readings[0]
     sign = -1 if model.direction == "at least" else 1
-    values = [sign * _measure(model, reading).value for reading in readings]
+    values = [sign * model.verdict(reading).value for reading in readings]
     return readings[max(range(len(values)), key=lambda i: (values[i], i))]
 
 
@@ -283,10 +285,3 @@ def refuse_other_views(model: Model, table: Table) -> None:
 
 def _views(model: Model, table: Table) -> list[tuple[Table, tuple[str | None, ...]]]:
     return model.views(table) if isinstance(model, SeparateViews) else [(table, model.counted_columns())]
-
-
-def _measure(model: Model, table: Table) -> Verdict:
-    """Return the verdict under one reading of the table."""
-    counted = [view.class_counts(columns, population_table(model)) for view, columns in _views(model, table)]
-    verdicts = [model.measure(classes) for classes in counted]
-    return Verdict(worst(model, np.array([v.value for v in verdicts])), all(v.holds for v in verdicts))

@@ -164,7 +164,9 @@ class Table(Verbs, Shown):
 
         In the last one every record that discloses a value is in a class.
         """
-        return [self] if self.rows.single else self.compute_once("readings", lambda: readings(self))
+        if self.rows.single or not (self.schema.person or self.counts.has_marks):
+            return [self]
+        return self.compute_once("readings", lambda: readings(self))
 
     def _input_counts(self, column: str) -> tuple[TableCounts, TableCounts] | None:
         """Return the counts of the input with a column as read, and with the changes of its values since."""

@@ -60,16 +60,16 @@ def column_kinds(frame: IntoLazyFrame) -> dict[str, Kind]:
 
 def group_counts(frame: Frame, keys: Sequence[str], *, person: str | None = None) -> Frame:
     """Count the rows, and persons, of each combination of keys. Missing is a value like any other."""
+    native = nw.from_native(frame)
     sums = [row_count(frame).alias(ROWS)]
     if person is not None:
         sums.append(nw.col(person).n_unique().alias(PERSONS))
-    native = nw.from_native(frame)
     return (native.group_by(*keys).agg(*sums) if keys else native.select(*sums)).to_native()
 
 
 def row_count(frame: IntoLazyFrame) -> nw.Expr:
     """Return the expression for the number of rows of a frame, or of each group of it."""
-    return nw.col(ROWS).sum() if ROWS in frame_types(frame) else nw.len()
+    return nw.col(ROWS).sum() if ROWS in nw.from_native(frame).collect_schema() else nw.len()
 
 
 def without_negative_zero(frame: IntoFrameT, names: Iterable[str] | None = None) -> IntoFrameT:
