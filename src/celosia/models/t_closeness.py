@@ -11,7 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from celosia.errors import SchemaError
 from celosia.models.bases.sensitive_model import _SensitiveModel
-from celosia.parts import BoundsBestClass, ComparesWithInput, SearchHints
+from celosia.parts import BoundsBestClass, ChoosesParameters, ComparesWithInput, SearchHints
 from celosia.table.columns import sensitive_codes
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Own = Annotated[Callable[[Any, Any], float], PlainSerializer(lambda f: getattr(f
 """Distance of the user: a function of the class distribution and the table distribution, two arrays."""
 
 
-class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, _SensitiveModel):
+class TCloseness(SearchHints, ComparesWithInput, BoundsBestClass, ChoosesParameters, _SensitiveModel):
     r"""The distribution of the sensitive column in every class is near that in the whole input table.
 
     .. math:: t(T) = \max_E D[P_E, Q]

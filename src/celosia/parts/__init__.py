@@ -28,6 +28,7 @@ from celosia.parts.method import (
 )
 from celosia.parts.model import (
     BoundsBestClass,
+    ChoosesParameters,
     ComparesWithInput,
     Condition,
     CountsPopulation,
@@ -96,6 +97,7 @@ __all__ = [
     "AttackEvidence",
     "BoundedByRows",
     "BoundsBestClass",
+    "ChoosesParameters",
     "ChangedShares",
     "Column",
     "ColumnMark",

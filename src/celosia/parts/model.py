@@ -79,10 +79,6 @@ class Model(Part, home="celosia.models"):
         """Return all bounds of the requirement; the first is about the measured value."""
         return (Condition(self.symbol or self.name, self.direction, self.bound()),)
 
-    def evidence(self, table: Table) -> Mapping[str, JsonValue]:  # noqa: ARG002
-        """Return parameters that were chosen from the table because they were not given, for the certificate."""
-        return {}
-
     def counted_columns(self) -> tuple[str | None, ...]:
         """Return the sensitive columns to be counted in each class; ``None`` stands for those of the schema."""
         return ()
@@ -199,6 +195,14 @@ class SeparateViews:
     @abstractmethod
     def views(self, table: Table) -> list[tuple[Table, tuple[str | None, ...]]]:
         """Return the tables to measure, each with its counted columns; the table itself if it is one of them."""
+
+
+class ChoosesParameters:
+    """Mixin of a model that chooses parameters from the table where they are not given."""
+
+    @abstractmethod
+    def evidence(self, table: Table) -> Mapping[str, JsonValue]:
+        """Return the chosen parameters, for the certificate."""
 
 
 class SmallestCount:

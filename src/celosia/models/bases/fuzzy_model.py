@@ -14,7 +14,7 @@ from celosia.classes import STAR
 from celosia.errors import ParameterError
 from celosia.histogram import number
 from celosia.kernels.fuzzy.coding import Cells, FuzzyCoding
-from celosia.parts import Memory, Model, Verdict, meets, worst
+from celosia.parts import ChoosesParameters, Memory, Model, Verdict, meets, worst
 from celosia.table.columns import encoded_column, sensitive_codes
 from celosia.views.fuzzy_cells import quasi_values
 
@@ -30,7 +30,7 @@ SEED = 0
 """Clusterings of a measurement start from fixed seeds: the same table gives the same value."""
 
 
-class _FuzzyModel(FuzzyCoding, Model):
+class _FuzzyModel(FuzzyCoding, ChoosesParameters, Model):
     """A model of the cells of a fuzzy coding of the quasi-identifiers; suppressed records form a crisp class."""
 
     least_degree: float = Field(

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from celosia.errors import NotApplicable
-from celosia.parts import Loss, Model, Threat, describe, evidence_against, grammar, public_spec, withheld_parameters
+from celosia.parts import (
+    ChoosesParameters,
+    Loss,
+    Model,
+    Threat,
+    describe,
+    evidence_against,
+    grammar,
+    public_spec,
+    withheld_parameters,
+)
 from celosia.release.evidence.certificate import AssessmentForm, Claim, ComparisonForm, PairSizes, Requirement
 from celosia.release.evidence.plain_data import plain
 from celosia.show.blocks import Block, Shown, assessment_blocks, comparison_blocks
@@ -168,7 +178,8 @@ def measure_threat(threat: Threat, original: Table, protected: Table) -> Finding
 def measure_model(model: Model, table: Table) -> Finding:
     """Measure one requirement."""
     value, holds = model.verdict(table)
-    return Finding(model, value, model.evidence(table), holds)
+    chosen = model.evidence(table) if isinstance(model, ChoosesParameters) else {}
+    return Finding(model, value, chosen, holds)
 
 
 def measure_loss(loss: Loss, original: Table, protected: Table) -> Finding:
