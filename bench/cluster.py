@@ -29,8 +29,7 @@ def grow(place: Path, rows: int) -> None:
     import polars as pl
     import pyarrow.parquet as pq
 
-    from celosia.demo.population import population
-    from celosia.demo.prepare import POLICY, SEED, prepare
+    from celosia.demo.prepare import POLICY, SEED, population, prepare
 
     prepare(place, persons=200)
     (place / "policy.toml").write_text(POLICY.replace("original.csv", "original.parquet"), encoding="utf-8")

@@ -3,7 +3,7 @@
 import polars as pl
 
 import celosia
-from celosia.demo.population import population
+from celosia.demo.prepare import population
 
 visits = population(persons=2_000, seed=1)
 schema = celosia.Schema.of(

@@ -8,9 +8,9 @@ import pytest
 
 import celosia
 from celosia.errors import DataError, NotApplicable, ParameterError
+from celosia.risk.uniqueness import unique_share
 from celosia.views.population import class_people, population_frequencies
 from celosia.views.record_risk import pattern_risks
-from celosia.views.uniques import unique_share
 
 TREE = [["13053", "130**", "1****", "*"], ["13068", "130**", "1****", "*"], ["14850", "148**", "1****", "*"]]
 ABOVE = {row[0]: row for row in TREE}

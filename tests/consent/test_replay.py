@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 
 from celosia.cli.main import run
-from celosia.consent.owners.past import Past
 from celosia.consent.owners.store import Preferences, now
 from celosia.consent.protection.protection import Design
-from celosia.consent.publication.replay import repetition
+from celosia.consent.publication.replay import Past, repetition
 from celosia.consent.publication.request import Request, publish, write
 from celosia.consent.rules.rules import read_toml
 from celosia.errors import ParameterError

@@ -8,8 +8,7 @@ import pytest
 from stdnum.es import dni
 
 import celosia
-from celosia.demo.population import population
-from celosia.demo.prepare import prepare
+from celosia.demo.prepare import population, prepare
 from celosia.demo.words import DIAGNOSES, OCCUPATIONS, PLACES
 from celosia.table.columns import hierarchy_levels
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.classes.missing_values import compatible_frequencies
+from celosia.classes.classes import compatible_frequencies
 from celosia.histogram import CountAgain, Histogram, PersonPairs, encode, group
 from celosia.histogram.fixed_point import split
 

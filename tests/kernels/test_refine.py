@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.kernels.grouping.mask_table import grow, place_of, rows_inside
 from celosia.kernels.grouping.refine import Workspace, refine
+from celosia.kernels.grouping.suda import grow, place_of, rows_inside
 
 
 def refined(classes, values, number, owner):

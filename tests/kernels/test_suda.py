@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from celosia.errors import ParameterError
 from celosia.kernels.grouping import suda
 from celosia.kernels.grouping.suda import unique_scores
-from celosia.risk.suda_scores import set_points
+from celosia.risk.suda import set_points
 
 
 def search(rows, max_size=None, **limits):

@@ -9,7 +9,7 @@ import pytest
 
 import celosia
 from celosia.errors import CelosiaError
-from celosia.methods.noise.exact import exact_moments, exact_sum
+from celosia.methods.noise.noise import exact_moments, exact_sum
 from celosia.parts import build
 from celosia.table.derive import with_record_ids
 

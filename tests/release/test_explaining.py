@@ -12,7 +12,7 @@ import pytest
 import celosia
 from celosia.cli.main import run as command
 from celosia.errors import ParameterError
-from celosia.release.column_sets import cheapest_blanking
+from celosia.release.explain_risk import cheapest_blanking
 from celosia.table.derive import with_record_ids
 from celosia.table.suppression import suppress_records
 

@@ -109,7 +109,7 @@ def test_the_schema_of_a_policy_agrees_with_its_form(change, good, written, vali
 
 
 def test_suggested_policies_fit_the_schema(tmp_path, validators):
-    from celosia.demo.population import population
+    from celosia.demo.prepare import population
 
     frame = population(200, 1)
     for proposals in (suggest(frame), safe_harbor(suggest(frame))):

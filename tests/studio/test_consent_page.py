@@ -11,7 +11,7 @@ from celosia.consent.owners.store import Preferences
 from celosia.consent.site.signin import ADMIN, redeem
 from celosia.errors import InputError
 from celosia.release.policy.policy import Policy
-from celosia.studio.pages.consent.console import Console, first_catalogue
+from celosia.studio.pages.consent.routes import Console, first_catalogue
 
 pytestmark = pytest.mark.xdist_group("studio-consent")
 

@@ -205,7 +205,7 @@ who = {{ type = "integer" }}
     ],
 )
 def test_a_declaration_for_the_gateway_names_no_source_outside_the_folder(tmp_path, database, source):
-    from celosia.studio.pages.query.desk import Desk
+    from celosia.studio.pages.query.routes import Desk
 
     project = Project(tmp_path / "received")
     (tmp_path / "outside.csv").write_text("who\n1\n")

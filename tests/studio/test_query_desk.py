@@ -10,7 +10,7 @@ from celosia.gateway import commands
 from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.site.view import answer_view, ideas
 from celosia.studio.pages.query.declaration import FILE, declaration_text, declare, drafts
-from celosia.studio.pages.query.desk import ANALYST, Desk
+from celosia.studio.pages.query.routes import ANALYST, Desk
 from celosia.studio.pages.query.view import desk_view
 from celosia.studio.project import Project
 

@@ -25,7 +25,6 @@ import numpy as np
 
 from celosia.classes.baseline import Baseline, baseline
 from celosia.classes.counts import ClassCounts, ValueCounts
-from celosia.classes.missing_values import compatible_frequencies
 from celosia.classes.rows import all_stars
 from celosia.classes.table_counts import TableCounts
 from celosia.data.engines.lazy_frames import PERSONS, ROWS, group_counts
@@ -33,12 +32,14 @@ from celosia.data.schema import Missing
 from celosia.errors import SchemaError
 from celosia.histogram import Histogram, encode
 from celosia.histogram.combinations import sort_order
+from celosia.histogram.fixed_point import to_floats
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
     from celosia.data.schema import Schema
+    from celosia.histogram import Histogram
 
     InputCounts = Callable[[str], "tuple[TableCounts, TableCounts] | None"]
 
@@ -278,3 +279,41 @@ class EquivalenceClasses:
     def on_records(self, values: NDArray[Any], *, suppressed: object) -> NDArray[Any]:
         """Spread one value per entry of :attr:`histogram` over the records, in table order."""
         return np.append(values, np.asarray(suppressed, dtype=values.dtype))[self.place]
+
+
+# Frequencies of patterns when a missing value may stand for others.
+
+
+def compatible_frequencies(
+    histogram: Histogram,
+    names: Sequence[str],
+    open_missing: Sequence[str],
+    *,
+    conservative: bool,
+    alpha: float | None = None,
+    weighed: bool = False,
+) -> NDArray[np.float64]:
+    """Return the frequency of each entry when missing values in ``open_missing`` may stand for others.
+
+    Persons are counted once, or with ``weighed`` with the mean weight of their rows. ``alpha`` sets sdcMicro's reading
+    between conservative (0) and wildcard (1) instead.
+    """
+    own = histogram.weights if weighed else histogram.persons.astype(np.float64)
+    assert own is not None
+    codes = histogram.matrix(names, open_missing=open_missing)
+    if not (codes < 0).any():
+        return own
+    from celosia.kernels.grouping.missing_frequencies import Reading, frequencies, person_frequencies
+
+    reading: Reading = "alpha" if alpha is not None else "conservative" if conservative else "wildcard"
+    share = 1.0 if alpha is None else alpha
+    single, pairs = histogram.single, histogram.pairs
+    if single is None or pairs is None:
+        return frequencies(codes, own, reading, share)
+    # persons with one entry add up like records; others count once among the entries that may be theirs
+    alone = to_floats(histogram.weight) if weighed and histogram.weight is not None else single.astype(np.float64)
+    result = frequencies(codes, alone, reading, share)
+    if len(pairs.entry):
+        each = None if not weighed or pairs.weight is None else (to_floats(pairs.weight), pairs.rows.astype(np.float64))
+        result += person_frequencies(codes, pairs.entry, pairs.person, reading, share, each)
+    return result

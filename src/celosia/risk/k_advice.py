@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from celosia.parts import Evidence, Memory, Risk
-from celosia.views.uniques import unique_share
+from celosia.risk.uniqueness import unique_share
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,7 +11,6 @@ from pydantic import Field
 
 from celosia.errors import NotApplicable
 from celosia.parts import BoundedByRows, Evidence, Memory, Risk
-from celosia.views.uniques import unique_share
 
 if TYPE_CHECKING:
     import polars as pl
@@ -124,3 +123,17 @@ def _row(subset: tuple[str, ...], frequency: Floats, size: Floats) -> dict[str, 
         "distinction": float(len(size) / n) if n else 0.0,
         "separation": float(1 - (size * (frequency - 1) / 2).sum() / pairs) if pairs else 0.0,
     }
+
+
+# Unique records: those that are alone in their class.
+
+
+def unique_share(table: Table) -> float:
+    """Share of unique records among those that are not suppressed; 0 without records.
+
+    >>> import polars as pl, celosia
+    >>> unique_share(celosia.read(pl.DataFrame({"age": [30, 30, 30, 31]}), celosia.Schema.of(quasi=["age"])))
+    0.25
+    """
+    frequency, records = table.classes.sizes
+    return float(records[frequency == 1].sum() / records.sum()) if len(records) else 0.0

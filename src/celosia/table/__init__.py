@@ -6,8 +6,7 @@ version and are never written.
 
 from celosia.classes import STAR
 from celosia.data.schema import Kind
-from celosia.table.outcome import Outcome
 from celosia.table.readers import read, read_protected, read_released
-from celosia.table.table import Table
+from celosia.table.table import Outcome, Table
 
 __all__ = ["STAR", "Kind", "Outcome", "Table", "read", "read_protected", "read_released"]

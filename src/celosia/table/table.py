@@ -279,3 +279,19 @@ class Table(Verbs, Shown):
         table = with_record_ids(self)
         small = pl.DataFrame({RECORD: np.asarray(ids, dtype=np.int64)})
         return changed_table(table, self.engine.attach(table.rows.frame, small, [RECORD], keep_unmatched=False))
+
+
+# Outcome of a method: tables, public evidence, and private evidence.
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Result of a method: one or more tables, evidence that may be published, and evidence that must stay private."""
+
+    table: Table
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    private: Mapping[str, Any] = field(default_factory=dict)
+    others: Mapping[str, Table] = field(default_factory=dict)
+    """Further tables by name that belong to the result (the second table of an anatomy, further copies)."""
+    aside: Mapping[str, Table] = field(default_factory=dict)
+    """Further tables by name that are passed on and never published (the population of a subset)."""

@@ -14,8 +14,8 @@ from celosia.kernels.perturbation.noise import reflect
 from celosia.kernels.perturbation.response import epsilon, estimate_shares, truth
 from celosia.kernels.perturbation.shuffle import normal_scores, shuffle
 from celosia.kernels.statistics.intervals import wilson
-from celosia.methods.noise import rotation
-from celosia.methods.noise.rotation import helmert, rotate
+from celosia.methods.noise import orthogonal_mask
+from celosia.methods.noise.orthogonal_mask import helmert, rotate
 
 decimals = st.integers(-10_000, 10_000).map(lambda k: k / 100)  # 0.1 and the like are no sums of halves
 
@@ -52,7 +52,7 @@ def test_helmert_columns_are_orthonormal_and_sum_to_zero(size):
 @pytest.mark.parametrize("p", [0.01, 0.5, 2.0])
 def test_the_matrix_itself(n, p, monkeypatch):
     """Rotating the unit vectors gives T: orthogonal, with T1 = 1, and as far from I as p says."""
-    monkeypatch.setattr(rotation, "CHUNK", 2)
+    monkeypatch.setattr(orthogonal_mask, "CHUNK", 2)
     turn = rotate(np.eye(n), p, np.random.default_rng(n))
     assert turn @ turn.T == pytest.approx(np.eye(n), abs=1e-9)
     assert turn.sum(axis=1) == pytest.approx(np.ones(n))

@@ -17,7 +17,7 @@ from celosia.kernels.perturbation.shuffle import shuffle
 from celosia.kernels.perturbation.transition import invariant, raise_diagonal, toward_margin, unbiased_counts
 from celosia.methods.bases.aggregate import means, medians, medoids, middle_codes, modes
 from celosia.methods.bases.robust import centre_and_scatter, outliers, squared_distances
-from celosia.methods.noise.rotation import rotate
+from celosia.methods.noise.orthogonal_mask import rotate
 
 
 @given(st.floats(-1e6, 1e6), st.floats(-100, 100), st.floats(0, 50))

@@ -12,7 +12,7 @@ from celosia.errors import DataError
 from celosia.kernels.statistics.components import first_component
 from celosia.methods.bases.aggregate import loss_share, modes
 from celosia.methods.bases.robust import centre_and_scatter, outliers, squared_distances
-from celosia.methods.noise.exact import exact_moments, exact_sum
+from celosia.methods.noise.noise import exact_moments, exact_sum
 
 
 def far(x, share=0.05):
@@ -97,7 +97,7 @@ def test_sums_against_fractions(size):
 
 
 def test_a_long_sum_is_cut_into_parts(monkeypatch):
-    monkeypatch.setattr("celosia.methods.noise.exact.MOST", 3)
+    monkeypatch.setattr("celosia.methods.noise.noise.MOST", 3)
     values = np.array([1e300, 1.0, -1e300, 2.0**-1074, 3.0, 5.0, -7.0])
     assert exact_sum(values) == Fraction(1 + 3 + 5 - 7) + Fraction(1, 2**1074)
 

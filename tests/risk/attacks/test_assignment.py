@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from celosia.kernels.disclosure import own_records
 from celosia.kernels.disclosure.own_records import Own
-from celosia.release.column_sets import cheapest_blanking, smallest_sets
+from celosia.release.explain_risk import cheapest_blanking, smallest_sets
 from celosia.risk.attacks.transparency.assignment import BALANCE, Assignment, assign_values, credit
 from celosia.risk.attacks.transparency.category_posterior import posterior, prior
 from celosia.risk.attacks.transparency.noise_posterior import comparable, estimate, signal

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celosia.consent.owners.past import Past
+from celosia.consent.owners.store import Preferences
+from celosia.consent.owners.tables import tables
 from celosia.consent.protection.protection import Design, class_sizes
 from celosia.consent.publication.release import certify
 from celosia.consent.publication.request import Publication, Request, activations, carry_out
@@ -22,7 +23,6 @@ from celosia.release.verify.verify import Repeat
 if TYPE_CHECKING:
     import polars as pl
 
-    from celosia.consent.owners.store import Preferences
 
 NEW = {"created", "celosia", "commitments", "release"}
 """Entries of a certificate that a repetition does not compare; the file is compared by its hash."""
@@ -136,3 +136,33 @@ def _has_deletion(store: Preferences, moment: str) -> bool:
     with store.engine.connect() as connection:
         query = sa.select(t.c.number).where(t.c.what == "deletion", t.c.at > moment).limit(1)
         return connection.execute(query).first() is not None
+
+
+# Choices of data subjects at an earlier moment, to repeat a publication of that time.
+
+
+class Past(Preferences):
+    """Store as it was at a moment, without owners who have deleted their record since.
+
+    Aliases of owners have no history: they are those of today.
+    """
+
+    def __init__(self, store: Preferences, moment: str, *, default: bool) -> None:
+        self._engine = store.engine
+        self._moment, self._default = moment, default
+
+    @property
+    def default(self) -> bool:
+        """Whether an owner who had not answered counted as blocking."""
+        return self._default
+
+    def exceptions(self, inference: str) -> set[str]:
+        """Return the owners whose last choice before the moment differed from the default."""
+        import sqlalchemy as sa
+
+        t = tables().changes
+        then = (t.c.inference == inference) & (t.c.at <= self._moment)
+        last = sa.select(sa.func.max(t.c.number)).where(then).group_by(t.c.owner)
+        query = sa.select(t.c.owner).where(t.c.number.in_(last), t.c.block.is_(not self._default))
+        with self._engine.connect() as connection:
+            return set(connection.execute(query).scalars())

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from celosia.errors import CelosiaError, InputError
 from celosia.gateway.answer import Answer, answer_csv
-from celosia.gateway.commands import verify
+from celosia.gateway.commands import ledger_of, verify
 from celosia.gateway.explain import Explanation
+from celosia.gateway.gateway import Gateway
+from celosia.gateway.metadata import DatasetFacts
 from celosia.gateway.site.view import AnswerView, answer_view, price
 from celosia.studio.pages.query.declaration import FILE, TYPES, declaration_text, declare, drafts
-from celosia.studio.pages.query.desk import ANALYST, Desk
 from celosia.studio.pages.query.view import desk_view
 from celosia.studio.studio import Page, Studio, SubmittedForm
+
+if TYPE_CHECKING:
+    from celosia.studio.project import Project
 
 HERE = "/query"
 LONGEST = 10_000
@@ -119,3 +125,44 @@ def _sql(sent: SubmittedForm) -> str:
 
 
 PAGE = Page("query", 130, "workbench", routes)
+
+
+# The gateway of a project, reopened when its declaration or data change.
+
+
+ANALYST = "owner"
+DUCKDB = "duckdb"
+"""Database of a declaration whose tables are files."""
+
+
+class Desk:
+    """The gateway of a project; its ledger is shared with the commands."""
+
+    def __init__(self, project: Project) -> None:
+        self._project, self.path = project, project.folder / FILE
+        self._lock = threading.Lock()
+        self._open: tuple[tuple[float, ...], Gateway] | None = None
+
+    @property
+    def declared(self) -> bool:
+        """Whether a declaration exists."""
+        return self.path.is_file()
+
+    def gateway(self) -> Gateway:
+        """Return the gateway of the current declaration."""
+        with self._lock:
+            facts = DatasetFacts.load(self.path)
+            if facts.database.rstrip(":/") != DUCKDB:
+                self._project.check_reference(facts.database, Path.cwd())
+            for name, table in facts.tables.items():
+                self._project.resolve(table.source or f"{name}.csv")
+            files = [self.path, *(Path(each.source) for each in facts.tables.values() if each.source)]
+            state = tuple(file.stat().st_mtime for file in files if file.is_file())
+            if self._open is not None and self._open[0] == state:
+                return self._open[1]
+            if self._open is not None:
+                self._open[1].close()
+                self._open = None
+            opened = Gateway.load(self.path, ledger_of(self.path, None))
+            self._open = (state, opened)
+            return opened
