@@ -40,7 +40,8 @@ class LocalGeneralise(_SuppressingMethod):
     Frequent combinations keep their detail, rare ones are generalised further: much more detail than with one
     level per column, and as a rule nothing suppressed. The price: one value occurs at several levels of detail, which
     tabulations must allow for. The result is good, not proven best. ``suppress`` is the largest share of records that
-    may be given up where the requirements leave no other way; none by default. A class of which nothing but stars is
+    may be given up, 5 % unless stated: under t-closeness a few records in no class leave all others much more detail,
+    and under requirements that every combination can meet none is suppressed. A class of which nothing but stars is
     left counts as suppressed, unless it is the whole table. A lattice of more than 300 000 nodes is searched for
     ``budget_seconds`` (60 unless given); ``finished`` in the evidence says whether the time was enough. Requirements
     on the file as a whole are refused. A column without a hierarchy is kept or starred.
@@ -55,7 +56,7 @@ class LocalGeneralise(_SuppressingMethod):
     """
 
     require: tuple[Model, ...] = Field(min_length=1, description="requirements that every class must meet")
-    suppress: float = Field(default=0.0, ge=0, le=1, description="largest share of records that may be suppressed")
+    suppress: float = Field(default=0.05, ge=0, le=1, description="largest share of records that may be suppressed")
     levels: dict[str, int | tuple[int, int]] = Field(
         default_factory=dict, description="column → level, or lowest and highest level allowed"
     )
