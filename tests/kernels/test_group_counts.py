@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celosia.kernels.grouping.group_counts import group_sizes, value_counts
+from celosia.kernels.grouping.group_counts import counting_order, group_sizes, value_counts
 from celosia.kernels.search.anatomy import bucketise
 
 
@@ -46,3 +47,9 @@ def test_buckets_hold_different_values(seed, l):
         inside = code[label == g]
         assert len(inside) >= l
         assert len(set(inside)) == len(inside)
+
+
+@pytest.mark.parametrize(("rows", "size"), [(0, 0), (1, 1), (200, 3), (50, 400)])
+def test_counting_order_is_a_stable_argsort(rows, size):
+    key = np.random.default_rng(rows).integers(0, max(1, size), rows)
+    assert counting_order(key, size).tolist() == np.argsort(key, kind="stable").tolist()

@@ -87,3 +87,22 @@ def tally(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray
             first[key[i]] = i
         count[key[i]] += 1
     return count, first
+
+
+@jit()
+def counting_order(key: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return the positions that sort numbers below ``size``, equal ones in their order: a stable argsort by counting.
+
+    >>> counting_order(np.array([2, 0, 2, 1]), 3)
+    array([1, 3, 0, 2])
+    """
+    start = np.zeros(size + 1, np.int64)
+    for i in range(key.size):
+        start[key[i] + 1] += 1
+    for c in range(size):
+        start[c + 1] += start[c]
+    order = np.empty(key.size, np.int64)
+    for i in range(key.size):
+        order[start[key[i]]] = i
+        start[key[i]] += 1
+    return order

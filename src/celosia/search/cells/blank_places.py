@@ -110,10 +110,16 @@ class Places:
     def of(cls, place: Ints, pattern: Ints, cost: NDArray[np.float64], mask: Ints, patterns: int) -> Places:
         """Build from entries in any order: sort by place, index by pattern."""
         order = np.lexsort((pattern, cost, place))
-        place, pattern = place[order], pattern[order]
+        return cls.of_sorted(place[order], pattern[order], cost[order], mask[order], patterns)
+
+    @classmethod
+    def of_sorted(cls, place: Ints, pattern: Ints, cost: NDArray[np.float64], mask: Ints, patterns: int) -> Places:
+        """Build from entries in the order of their places, costs and patterns: index by pattern."""
+        from celosia.kernels.grouping.group_counts import counting_order
+
         start = np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)
         of_pattern = np.concatenate([[0], np.cumsum(np.bincount(pattern, minlength=patterns))]).astype(np.int64)
-        return cls(start, pattern, cost[order], mask[order], of_pattern, np.argsort(pattern, kind="stable"))
+        return cls(start, pattern, cost, mask, of_pattern, counting_order(pattern, patterns))
 
     def as_moves(self) -> Moves:
         """Return the arrays as the kernels take them."""
@@ -171,6 +177,13 @@ class Task:
         return frozenset(row.tobytes() for row in [*self.masks, np.zeros(self.masks.shape[1], np.bool_)])
 
     @cached_property
+    def blanks(self) -> tuple[NDArray[np.bool_], Ints]:
+        """The distinct sets of columns that are blank, and the set of each pattern: there are few of them."""
+        blank = self.codes < 0
+        ids = row_ids(blank.astype(np.int32))
+        return blank[first_positions(ids)], ids
+
+    @cached_property
     def linked_columns(self) -> NDArray[np.bool_]:
         """Whether two columns are in the same masks, because they are linked (columns × columns)."""
         same: NDArray[np.bool_] = (self.masks[:, :, None] == self.masks[:, None, :]).all(axis=0)
@@ -194,14 +207,16 @@ def target_masks(task: Task) -> NDArray[np.bool_]:
 
 def reachable(task: Task, mask: NDArray[np.bool_], among: Ints) -> tuple[Ints, NDArray[np.float64]]:
     """Return those of the patterns that can be blanked to the mask, and the cost for each."""
-    blank = task.codes[among] < 0
+    blank, ids = task.blanks
     more = mask & ~blank
     fits = (blank <= mask).all(axis=1)
     if blank.any():  # the rest must be what is left of a set of columns that may be blanked together
         whole = more @ task.linked_columns
         listed = np.array([row.tobytes() in task.allowed for row in whole], np.bool_)
         fits &= (whole <= mask).all(axis=1) & (listed | (mask >= task.masks.any(axis=0)).all())
-    return among[fits], (more[fits] @ task.weights).astype(np.float64)
+    own = ids[among]
+    chosen = fits[own]
+    return among[chosen], (more @ task.weights).astype(np.float64)[own[chosen]]
 
 
 def wildcard_places(task: Task, ways: float = WAYS) -> tuple[Places, NDArray[np.bool_]]:
@@ -260,13 +275,13 @@ def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
     from celosia.kernels.grouping.row_groups import group_rows
 
     among = np.flatnonzero(task.lacking | (task.spare > 0))
-    blank = task.codes < 0
-    complete = ~blank.any(axis=1) & ~task.lacking
+    blank, blank_of = task.blanks
+    complete = ~blank.any(axis=1)[blank_of] & ~task.lacking
     full = task.masks.any(axis=0)
     need = np.full(len(task.codes), np.inf)
     slack = slack * float(np.median(task.weights[full]))
     offer = np.where(task.lacking, task.counts, task.spare)
-    already = float((blank[task.lacking] @ task.weights).max(initial=0.0))
+    already = float((blank[np.unique(blank_of[task.lacking])] @ task.weights).max(initial=0.0))
     parts: list[Entries] = []
     base: list[Ints] = []
     places = 0
@@ -278,7 +293,7 @@ def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
         if not lacks.any():
             continue
         ids, groups = group_rows(task.codes, np.flatnonzero(~mask))
-        held = (blank == mask).all(axis=1) & ~task.lacking  # already published like this, and not moved
+        held = (blank == mask).all(axis=1)[blank_of] & ~task.lacking  # already published like this, and not moved
         if task.reading == "conservative":
             held |= complete
         holds = np.bincount(ids, weights=task.counts * held, minlength=groups).astype(np.int64)
@@ -297,7 +312,10 @@ def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
         here = np.bincount(ids[members[lacks]], weights=task.counts[members[lacks]], minlength=groups)
         lent = ~task.lacking[members] & moves & (here > 0)[ids[members]] & (holds + here < task.k)[ids[members]]
         keep = lacks | lent
-        used, place = np.unique(ids[members[keep]], return_inverse=True)
+        at = ids[members[keep]]
+        occurs = np.zeros(groups, np.bool_)
+        occurs[at] = True
+        used, place = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[at]
         parts.append(Entries(place + places, members[keep], cost[keep], number, np.ones(len(place), np.bool_)))
         base.append(holds[used])
         places += len(used)
@@ -324,6 +342,10 @@ def _collect_places(
     cost = np.concatenate([np.zeros(0), *(part.cost for part in parts)])
     mask = np.concatenate([np.zeros(0, np.int64), *(np.full(len(part.place), part.mask) for part in parts)])
     able = np.concatenate([np.zeros(0, np.bool_), *(part.able for part in parts)]) & (cost <= need[pattern] + 1e-9)
-    place = np.unique(place, return_inverse=True)[1].astype(np.int64)
-    order = np.lexsort((pattern, cost, place))
-    return Places.of(place, pattern, cost, mask, patterns), able[order]
+    from celosia.kernels.grouping.group_counts import counting_order
+
+    # the entries of a place are together, with rising patterns: a stable sort by cost and place is enough
+    order = np.argsort(cost, kind="stable")
+    order = order[counting_order(place[order], int(place.max(initial=-1)) + 1)]
+    place = np.cumsum(np.diff(place[order], prepend=-1) != 0) - 1
+    return Places.of_sorted(place, pattern[order], cost[order], mask[order], patterns), able[order]
