@@ -58,7 +58,7 @@ def dependences(original: Table, protected: Table) -> tuple[Dependences, ...]:
     Of large tables a systematic sample of about ``MOST_RECORDS`` records is measured.
     """
     step = max(1, len(original) // MOST_RECORDS)
-    if step > 1:
+    if step > 1 or original.counts.frame is None or protected.counts.frame is None:
         original, protected = _sample(original, protected, step)
     maps = []
     for measure in (_pearson, _cramer):
