@@ -209,7 +209,7 @@ def reachable(task: Task, mask: NDArray[np.bool_], among: Ints) -> tuple[Ints, N
     """Return those of the patterns that can be blanked to the mask, and the cost for each."""
     blank, ids = task.blanks
     more = mask & ~blank
-    fits = (blank <= mask).all(axis=1)
+    fits = np.asarray((blank <= mask).all(axis=1))
     if blank.any():  # the rest must be what is left of a set of columns that may be blanked together
         whole = more @ task.linked_columns
         listed = np.array([row.tobytes() in task.allowed for row in whole], np.bool_)
@@ -276,7 +276,7 @@ def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
 
     among = np.flatnonzero(task.lacking | (task.spare > 0))
     blank, blank_of = task.blanks
-    complete = ~blank.any(axis=1)[blank_of] & ~task.lacking
+    complete = ~np.asarray(blank.any(axis=1))[blank_of] & ~task.lacking
     full = task.masks.any(axis=0)
     need = np.full(len(task.codes), np.inf)
     slack = slack * float(np.median(task.weights[full]))
@@ -293,7 +293,9 @@ def gathering_places(task: Task, slack: float = SLACK) -> tuple[Places, Ints]:
         if not lacks.any():
             continue
         ids, groups = group_rows(task.codes, np.flatnonzero(~mask))
-        held = (blank == mask).all(axis=1)[blank_of] & ~task.lacking  # already published like this, and not moved
+        held = (
+            np.asarray((blank == mask).all(axis=1))[blank_of] & ~task.lacking
+        )  # already published like this, and not moved
         if task.reading == "conservative":
             held |= complete
         holds = np.bincount(ids, weights=task.counts * held, minlength=groups).astype(np.int64)
