@@ -154,7 +154,7 @@ class _Builder:
         sorts = self._dialect == "sqlite" or (self._dialect == "postgres" and bool(distinct))
         groups = size if sorts else min(size, cells)
         by_keys = self._seconds_to_compare([value for _, value in self._keys])
-        seconds = RANK_SECONDS * size * self._scope.rankings
+        seconds = RANK_SECONDS * self._scope.ranked_rows
         if self._keys and len(self._numbers) > quantiles:
             seconds += groups * by_keys
         if quantiles:

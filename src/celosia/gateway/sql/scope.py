@@ -165,10 +165,12 @@ class Scope:
         return first.facts.size * math.prod(table.facts.rows for table in others)
 
     @property
-    def rankings(self) -> int:
-        """How often rows are sorted or hashed before they are grouped: to bound rows per person, and to join tables."""
-        bounded = sum(not table.facts.unique and bool(table.facts.person) for table in self._private())
-        return bounded + len(self._joins) + bool(self.truncated and self._joins)
+    def ranked_rows(self) -> int:
+        """Most rows that are sorted or hashed before they are grouped: to bound rows per person, and to join tables."""
+        private = self._private()
+        bounded = sum(table.facts.size for table in private if table.facts.person and not table.facts.unique)
+        joined = sum((private[0] if new.facts.public else new).facts.size for _, _, (new, _) in self._joins)
+        return bounded + joined + (self.size if self.truncated and self._joins else 0)
 
     def is_person(self, node: exp.Expr) -> bool:
         """Return whether an expression is the person of every row: not a column that a LEFT JOIN may leave empty."""
