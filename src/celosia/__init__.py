@@ -17,6 +17,7 @@ _HOMES = {
     "assess": "release.assess",
     "protect": "release.protect",
     "compare": "release.compare",
+    "compare_codings": "release.compare_codings",
     "Assessment": "release.evidence.findings",
     "Comparison": "release.evidence.findings",
     "explain_risk": "release.explain_risk",

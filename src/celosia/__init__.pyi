@@ -20,6 +20,7 @@ from celosia.release.verify.verification import Verification as Verification
 from celosia.release.apply import apply as apply
 from celosia.release.assess import assess as assess
 from celosia.release.compare import compare as compare
+from celosia.release.compare_codings import compare_codings as compare_codings
 from celosia.release.explain_risk import explain_risk as explain_risk
 from celosia.frontier import explore as explore
 from celosia.release.protect import protect as protect

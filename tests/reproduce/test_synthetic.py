@@ -10,14 +10,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from celosia.cli.main import run as command
 from celosia.errors import DataError
 from celosia.kernels.synthesis.fuzzy_regression import five_groups
 from celosia.parts import build
+from celosia.release.protect import protect
 from celosia.table import read
 from celosia_reproduce.fuzzy_privacy.study import read_census
 from celosia_reproduce.synthetic import reproduce
 from celosia_reproduce.synthetic.comparison import checked, lines
-from celosia_reproduce.synthetic.conclusions import best, choice, crossing, of_the_text, reaching
+from celosia_reproduce.synthetic.conclusions import _of_sweep, best, choice, crossing, of_the_text, reaching
 from celosia_reproduce.synthetic.measures import Point, measured_alone
 from celosia_reproduce.synthetic.setups import S1, S2, next_columns, printed, printed_s3
 from celosia_reproduce.synthetic.sweeps import EQUATION, SUM, census_table, constrained, example, rotating
@@ -53,7 +55,7 @@ def test_more_regressions_and_more_columns_lose_less_and_disclose_more(shared):
         values = {key: getattr(point, reading) for key, point in found.items()}
         assert values[2, 1] > values[4, 1] > values[4, 12]
         assert values[2, 1] > values[2, 12] > values[4, 12]
-    for reading in ("dr", "dr_relative", "dr_alone", "dr_alone_relative"):
+    for reading in ("dr", "dr_rank", "dr_alone", "dr_alone_rank"):
         values = {key: getattr(point, reading) for key, point in found.items()}
         assert values[2, 1] < values[4, 1] < values[4, 12]
         assert values[2, 1] < values[2, 12] < values[4, 12]
@@ -74,10 +76,10 @@ def test_the_risk_has_both_linkages_and_the_intervals(shared):
         assert min(distance, agreement, interval) > 0
         return 100 * (0.25 * distance + 0.25 * agreement + 0.5 * interval)
 
-    assert point.dr == pytest.approx(risk([0, 1], "rank"))
-    assert point.dr_relative == pytest.approx(risk([0, 1], "relative"))
-    assert point.dr_alone == pytest.approx((risk([0], "rank") + risk([1], "rank")) / 2)
-    assert point.dr_alone_relative == pytest.approx((risk([0], "relative") + risk([1], "relative")) / 2)
+    assert point.dr == pytest.approx(risk([0, 1], "relative"))
+    assert point.dr_rank == pytest.approx(risk([0, 1], "rank"))
+    assert point.dr_alone == pytest.approx((risk([0], "relative") + risk([1], "relative")) / 2)
+    assert point.dr_alone_rank == pytest.approx((risk([0], "rank") + risk([1], "rank")) / 2)
 
 
 def test_a_constraint_holds_in_every_record(shared):
@@ -188,3 +190,68 @@ def test_operating_points():
     assert best(cs, [(p + d) / 2 for p, d in zip(pil, dr, strict=True)]) == 5
     assert reaching(cs, pil, 25.0) == 4
     assert reaching(cs, pil, 5.0) is None
+
+
+def test_the_printed_risks_of_ipso_a_leave_whole_numbers_of_links(shared):
+    """DR = (DBRL + PRL) / 4 + ID / 2: with relative intervals the printed DR leaves 30 and 87 links of 1080 records."""
+    table = census_table(read_census(shared("data/census.csv")))
+    for setup, number, links in ((S1, 6, 30), (S2, 7, 87)):
+        dependent, independent = setup.columns
+        made = protect(
+            table, {"use": "ipso", "variant": "A", "dependent": dependent, "independent": independent}, seed=1
+        )
+        left = {}
+        for window in ("relative", "rank"):
+            attack = build("attack", {"use": "interval-disclosure", "columns": dependent, "window": window})
+            left[window] = 4 * (printed(number)["IPSO-A"].dr - 50 * attack.value(table, made)) / 100 * 1080
+        assert left["relative"] == pytest.approx(links, abs=0.3)
+        assert left["rank"] < 0
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    rng = np.random.default_rng(9)
+    x = rng.normal(50, 10, (120, 2))
+    y = x @ [[2, 1], [1, -1]] + rng.normal(0, 3, (120, 2))
+    path = tmp_path / "mine.csv"
+    pl.DataFrame(np.column_stack([y, x]), schema=["pay", "tax", "age", "hours"]).write_csv(path)
+    return path
+
+
+def test_the_study_on_any_file(numbers, tmp_path):
+    given = ["--dependent", "pay,tax", "--independent", "age,hours", "--c", "2-3,5", "--starts", "1"]
+    assert command(["reproduce", "synthetic", "--data", str(numbers), "--out", str(tmp_path / "out"), *given]) == 0
+    report = json.loads((tmp_path / "out" / "synthetic.json").read_text(encoding="utf-8"))
+    wanted = [*(f"{c}{joint}" for joint in ("", ", joint") for c in (2, 3, 5)), "IPSO-A", "IPSO-B", "IPSO-C"]
+    assert list(report["points"]) == wanted
+    for name, point in report["points"].items():
+        assert point["score"] == pytest.approx((point["pil"] + point["dr"]) / 2), name
+    assert set(report["surface"]) == {f"c={c}, N={n}" for c in (2, 3, 5) for n in (1, 2, 3)}
+    html = (tmp_path / "out" / "synthetic.html").read_text(encoding="utf-8")
+    for text in ("c = 5, joint", "IPSO-C", "converged", "Loss, risk and score"):
+        assert text in html
+    for drawing in re.findall(r"<svg.*?</svg>", html, re.DOTALL):
+        ET.fromstring(drawing)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--dependent", "pay"], "with --dependent and --independent"),
+        (["--dependent", "pay", "--independent", "pay"], "named twice"),
+        (["--dependent", "pay", "--independent", "shoes"], "shoes"),
+        (["--dependent", "pay", "--independent", "age", "--c", "2-500"], "got 2 to 500"),
+    ],
+)
+def test_a_study_that_cannot_be_run_says_why(numbers, tmp_path, capsys, given, said):
+    assert command(["reproduce", "synthetic", "--data", str(numbers), "--out", str(tmp_path / "out"), *given]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_text_compares_with_ipso_a_at_26_regressions():
+    points = {
+        **{str(c): Point(30.0, 14.0, 0, 0) for c in (2, 4)},
+        **{f"IPSO-{m}": Point(44.0, 14.0, 0, 0) for m in "ABC"},
+    }
+    (stated,) = (c for c in _of_sweep("S2", points, printed(7)) if "half the loss" in c.conclusion)
+    assert stated.printed == "0.6 times at c = 26, whose risk is +0.7 points off"

@@ -19,6 +19,7 @@ from celosia.cli.bases.commands import Group, show_plainly
 from celosia.cli.bases.methods import Methods
 from celosia.cli.bases.options import common, end_with, exit_code
 from celosia.cli.compare import compare
+from celosia.cli.compare_codings import compare_codings
 from celosia.cli.consent import consent_app
 from celosia.cli.demo import demo
 from celosia.cli.doctor import doctor
@@ -52,7 +53,7 @@ app = typer.Typer(
 app.callback()(common)
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "The main job": (demo, init, import_, run_command, studio),
-    "Measure and compare": (assess, compare, explain_risk, explore),
+    "Measure and compare": (assess, compare, compare_codings, explain_risk, explore),
     "After a release": (verify, apply, report, key),
     "Questions instead of files": (query,),
     "Look things up": (parts, doctor, reproduce),

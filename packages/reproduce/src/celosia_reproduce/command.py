@@ -80,7 +80,9 @@ def _said(text: str) -> None:
 
 
 def _whole(text: str) -> list[int]:
-    return [int(part) for part in names(text)]
+    """Parse whole numbers and ranges: ``2,5,8-10``."""
+    ends = [part.split("-") if part.count("-") == 1 and part[0] != "-" else [part] for part in names(text)]
+    return [number for end in ends for number in range(int(end[0]), int(end[-1]) + 1)]
 
 
 def _decimal(text: str) -> list[float]:

@@ -152,6 +152,11 @@ def print_step(entry: Mapping[str, Any], before: int, after: int) -> None:
     for name, value in entry.items():
         if name not in {"step", "parameters", "files"} and not isinstance(value, Mapping | list):
             out.print(f"  {name}: {value}")
+    if entry.get("converged") is False:
+        out.print(
+            "Warning: the method has not converged, so that its result depends on where it stopped. Raise "
+            "max_iterations, or accept a larger tolerance."
+        )
     for block in search_blocks([entry]):
         out.print(block.title)
 

@@ -82,6 +82,11 @@ class Cells:
     fuzzy_columns: tuple[str, ...]
     crisp_columns: tuple[str, ...]
 
+    def cell_of_each_record(self) -> Codes:
+        """Return the cell of the largest degree of each record, numbered over groups × fuzzy cells; -1 for none."""
+        cell = self.group * self.degrees.shape[1] + self.degrees.argmax(axis=1)
+        return np.where(self.degrees.max(axis=1, initial=0) > 0, cell, -1)
+
     def blocks(self) -> Iterator[tuple[int, NDArray[np.int64], Floats]]:
         """Group by group: its number, its records, and their degrees in the fuzzy cells."""
         order = np.argsort(self.group, kind="stable")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ DOCUMENT = "Cano Franco (2009), synthetic microdata by IPSO and fuzzy c-regressi
 DATA = "census.csv"
 UNIT = "points"
 STARTS = 4
+OWN_NUMBERS = (2, 3, 5, 8, 12)
+"""Numbers of regressions that are tried on another file where none are given."""
 Progress = Callable[[str, float], None]
 
 
@@ -29,9 +31,14 @@ def reproduce(
     numbers: tuple[int, ...] | None = None,
     surface: tuple[int, int] = (10, 12),
     repeats: int = 10,
+    dependent: Sequence[str] | None = None,
+    independent: Sequence[str] | None = None,
+    c: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """Run the experiments on the census file and write ``synthetic.html`` and ``synthetic.json`` into ``out``.
 
+    With ``dependent`` and ``independent`` columns the study is run on any file instead: IPSO-A, B and C, and fuzzy
+    c-regression for each of the numbers of regressions ``c`` in both readings, and the surfaces over c and N. Otherwise
     ``numbers`` limits S1, S2 and the variations to some numbers of regressions, ``surface`` S3 to c and N up to these,
     ``repeats`` the starts of the example.
     """
@@ -42,6 +49,12 @@ def reproduce(
     from celosia_reproduce.synthetic.setups import S1, S2, printed, printed_s3
 
     tell = progress or (lambda *_: None)
+    if dependent or independent or c:
+        from celosia_reproduce.synthetic.own import study
+
+        return study(
+            Path(data), out, tell, list(dependent or []), list(independent or []), list(c or OWN_NUMBERS), starts
+        )
     x = read_census(Path(data))
     table = sweeps.census_table(x)
     swept: dict[str, dict[str, Point]] = {}
@@ -49,7 +62,7 @@ def reproduce(
     for setup, first, last in ((S1, 0.0, 0.3), (S2, 0.3, 0.45)):
         wanted = [c for c in setup.numbers if numbers is None or c in numbers]
         runs = starts if setup is S1 else max(1, starts // 4)  # the printed S2 is no target: one start shows it
-        swept[setup.name] = sweeps.sweep(table, setup, wanted, runs, _between(tell, first, last))
+        swept[setup.name] = sweeps.sweep(table, setup, wanted, runs, _between(tell, first, last), joint=setup is S1)
         kept[setup.name] = sweeps.kept_identities(table, setup, seed=1)
     bent = [c for c in (2, 5, 10) if numbers is None or c in numbers]
     beyond = sweeps.variations(table, S1, _between(tell, 0.45, 0.5), bent)

@@ -25,6 +25,14 @@ class Setup:
         return [COLUMNS[v - 1] for v in self.dependent], [COLUMNS[v - 1] for v in self.independent]
 
 
+@dataclass(frozen=True)
+class OwnSetup:
+    """Dependent and independent columns of another file, by name."""
+
+    columns: tuple[list[str], list[str]]
+    name: str = "own file"
+
+
 S1 = Setup("S1", (1, 3, 4, 6, 7, 9, 11, 12, 13), (2, 5, 8, 10), tuple(range(2, 16)))
 S2 = Setup(
     "S2",

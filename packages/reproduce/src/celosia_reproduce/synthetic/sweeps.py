@@ -16,7 +16,7 @@ from celosia.release.protect import protect
 from celosia.table import Table
 from celosia_reproduce.fuzzy_privacy.study import COLUMNS
 from celosia_reproduce.synthetic.measures import Point, mean, measured, measured_alone, table_of
-from celosia_reproduce.synthetic.setups import Setup, next_columns
+from celosia_reproduce.synthetic.setups import OwnSetup, Setup, next_columns
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, float], None]
@@ -27,11 +27,18 @@ def census_table(x: Floats) -> Table:
     return table_of(x, COLUMNS)
 
 
-def sweep(table: Table, setup: Setup, numbers: Sequence[int], starts: int, tell: Progress) -> dict[str, Point]:
-    """IPSO A, B, C and fuzzy c-regression for each c; each a mean over several starts."""
+def sweep(
+    table: Table, setup: Setup | OwnSetup, numbers: Sequence[int], starts: int, tell: Progress, *, joint: bool = False
+) -> dict[str, Point]:
+    """IPSO A, B, C and fuzzy c-regression for each c, each a mean over several starts; ``joint`` adds its reading.
+
+    The rows of the other reading, one set of regressions for all columns, are named ``c, joint``.
+    """
     dependent, independent = setup.columns
     common: dict[str, Any] = {"dependent": dependent, "independent": independent}
     tried: dict[str, dict[str, Any]] = {str(c): {"use": "fcrm", "c": c, **common} for c in numbers}
+    if joint:
+        tried |= {f"{c}, joint": {"use": "fcrm", "c": c, "joint": True, **common} for c in numbers}
     for variant in "ABC":
         tried[f"IPSO-{variant}"] = {"use": "ipso", "variant": variant, "noise": "unit", **common}
     points = {}
@@ -84,15 +91,15 @@ def rotating(
 ) -> dict[tuple[int, int], Point]:
     """S3: each column in turn is dependent, the next N are independent.
 
-    Loss and risk (both linkages and the intervals): of the thirteen new columns together, and the mean over thirteen
-    files of one new column each.
+    Loss and risk (both linkages and the intervals): of all new columns together, and the mean over as many files of one
+    new column each.
     """
     points = {}
     done = 0
     for n in widths:
         models = []
-        for v in range(1, 14):
-            chosen = x[:, [j - 1 for j in next_columns(v, n)]]
+        for v in range(1, x.shape[1] + 1):
+            chosen = x[:, [j - 1 for j in next_columns(v, n, x.shape[1])]]
             models.append((chosen, design(chosen, intercept=intercept), x[:, [v - 1]]))
         for c in numbers:
             synthetic = np.column_stack([_synthetic(*model, c, np.random.default_rng([c, n, v]))[0] for v, model in
