@@ -55,7 +55,7 @@ def test_more_regressions_and_more_columns_lose_less_and_disclose_more(shared):
         values = {key: getattr(point, reading) for key, point in found.items()}
         assert values[2, 1] > values[4, 1] > values[4, 12]
         assert values[2, 1] > values[2, 12] > values[4, 12]
-    for reading in ("dr", "dr_rank", "dr_alone", "dr_alone_rank"):
+    for reading in ("dr", "dr_relative", "dr_alone", "dr_alone_relative"):
         values = {key: getattr(point, reading) for key, point in found.items()}
         assert values[2, 1] < values[4, 1] < values[4, 12]
         assert values[2, 1] < values[2, 12] < values[4, 12]
@@ -76,10 +76,10 @@ def test_the_risk_has_both_linkages_and_the_intervals(shared):
         assert min(distance, agreement, interval) > 0
         return 100 * (0.25 * distance + 0.25 * agreement + 0.5 * interval)
 
-    assert point.dr == pytest.approx(risk([0, 1], "relative"))
-    assert point.dr_rank == pytest.approx(risk([0, 1], "rank"))
-    assert point.dr_alone == pytest.approx((risk([0], "relative") + risk([1], "relative")) / 2)
-    assert point.dr_alone_rank == pytest.approx((risk([0], "rank") + risk([1], "rank")) / 2)
+    assert point.dr == pytest.approx(risk([0, 1], "rank"))
+    assert point.dr_relative == pytest.approx(risk([0, 1], "relative"))
+    assert point.dr_alone == pytest.approx((risk([0], "rank") + risk([1], "rank")) / 2)
+    assert point.dr_alone_relative == pytest.approx((risk([0], "relative") + risk([1], "relative")) / 2)
 
 
 def test_a_constraint_holds_in_every_record(shared):

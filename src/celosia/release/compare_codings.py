@@ -10,7 +10,7 @@ import numpy as np
 from celosia.data.schema import Role
 from celosia.errors import NotApplicable, explain_failures
 from celosia.models import FuzzyLDiversity, FuzzyTCloseness, QAnonymity
-from celosia.table import Table, read
+from celosia.table import read
 from celosia.table.columns import column_types
 
 if TYPE_CHECKING:

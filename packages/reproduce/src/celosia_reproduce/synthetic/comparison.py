@@ -93,8 +93,7 @@ def lines(
     for table, (points, printed) in swept.items():
         for name, row in printed.items():
             if name in points:
-                own = tuple(points[key] for key in (name, f"{name}, joint") if key in points)
-                yield Line(table, f"c = {name}" if name.isdigit() else name, row, own)
+                yield Line(table, f"c = {name}" if name.isdigit() else name, row, (points[name],))
     numbers = {c for c, _ in readings[0]}
     for (c, n), row in surface.items():
         at = tuple(points[c, n] for points in readings if (c, n) in points)

@@ -23,14 +23,13 @@ class Point:
 
     pil: float
     dr: float
-    """The risk with intervals of ± p/2 per cent of the value."""
     pil_alone: float
     """The loss with each column judged alone."""
-    dr_rank: float
-    """The risk with intervals of ranks."""
+    dr_relative: float
+    """The risk with intervals of ± p/2 per cent of the value."""
     dr_alone: float | None = None
     """The risk with each column judged alone; None where it was not measured so."""
-    dr_alone_rank: float | None = None
+    dr_alone_relative: float | None = None
     spread: float = 0.0
     change: float | None = None
     objective: float | None = None
@@ -46,9 +45,9 @@ class Point:
 
     def readings(self) -> list[tuple[float, float]]:
         """Loss and risk in every reading that the source allows."""
-        pairs = [(pil, dr) for pil in (self.pil, self.pil_alone) for dr in (self.dr, self.dr_rank)]
-        if self.dr_alone is not None and self.dr_alone_rank is not None:
-            pairs += [(self.pil_alone, self.dr_alone), (self.pil_alone, self.dr_alone_rank)]
+        pairs = [(pil, dr) for pil in (self.pil, self.pil_alone) for dr in (self.dr, self.dr_relative)]
+        if self.dr_alone is not None and self.dr_alone_relative is not None:
+            pairs += [(self.pil_alone, self.dr_alone), (self.pil_alone, self.dr_alone_relative)]
         return pairs
 
 
@@ -62,11 +61,11 @@ def table_of(x: Floats, names: Sequence[str] | None = None) -> Table:
 
 
 def risks(original: Table, synthetic: Table, columns: Sequence[str]) -> tuple[float, float]:
-    """DR with relative intervals and with those of ranks; the linkages are those of the second, done once."""
+    """DR with intervals of ranks and with relative ones; the linkages are those of the first, done once."""
     part = build("attack", {"use": "classical-disclosure-risk", "columns": columns}).evidence(original, synthetic)
     other = build("attack", {"use": "interval-disclosure", "columns": columns, "window": "relative"})
     relative = part["value"] + 0.5 * (other.value(original, synthetic) - part["parts"]["id"]["value"])
-    return 100 * float(relative), 100 * float(part["value"])
+    return 100 * float(part["value"]), 100 * float(relative)
 
 
 def losses(original: Table, synthetic: Table, columns: Sequence[str]) -> tuple[float, float]:
@@ -82,15 +81,15 @@ def losses(original: Table, synthetic: Table, columns: Sequence[str]) -> tuple[f
 def measured(original: Table, synthetic: Table, columns: Sequence[str], **more: Any) -> Point:
     """Loss and risk of some columns."""
     pil, alone = losses(original, synthetic, columns)
-    relative, rank = risks(original, synthetic, columns)
-    return Point(pil, relative, alone, rank, **more)
+    rank, relative = risks(original, synthetic, columns)
+    return Point(pil, rank, alone, relative, **more)
 
 
 def measured_alone(x: Floats, values: Floats) -> Point:
     """Loss and risk of all columns together, and the mean over files of one column each."""
     original, synthetic = table_of(x), table_of(values)
     each = np.array([risks(original, synthetic, [name]) for name in original.names]).mean(axis=0)
-    return measured(original, synthetic, original.names, dr_alone=float(each[0]), dr_alone_rank=float(each[1]))
+    return measured(original, synthetic, original.names, dr_alone=float(each[0]), dr_alone_relative=float(each[1]))
 
 
 def mean(points: Sequence[Point]) -> Point:

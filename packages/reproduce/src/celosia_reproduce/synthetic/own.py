@@ -24,7 +24,7 @@ TOLERANCE = 1e-5
 READINGS = (
     "One set of regressions per dependent column, or (joint) one set for all of them, with one vector of memberships "
     "per record, as the formulas of the source can be read. Loss (PIL) and risk (DR) are of the dependent columns, in "
-    "per cent, lower is better; its intervals are ± p/2 per cent of the value, or ranks. A run "
+    "per cent, lower is better; its intervals are of ranks, or relative: ± p/2 per cent of the value. A run "
     "whose memberships still moved by more than 0.00001 after the last iteration has not converged: its numbers depend "
     "on where it stopped. Means over {starts} starts."
 )
@@ -87,11 +87,11 @@ def _sweep_section(points: dict[str, Point], starts: int) -> Section:
         (
             name if name.startswith("IPSO") else f"c = {name}",
             *(p.objective, p.change, "no" if _is_moving(p) else "yes"),
-            *(p.pil, p.spread, p.pil_alone, p.dr, p.dr_rank, p.score),
+            *(p.pil, p.spread, p.pil_alone, p.dr, p.dr_relative, p.score),
         )
         for name, p in points.items()
     ]
-    head = ("method", "objective", "last change", "converged", "PIL", "± sd", "PIL by column", "DR", "DR, ranks",
+    head = ("method", "objective", "last change", "converged", "PIL", "± sd", "PIL by column", "DR", "DR, relative",
             "score")  # fmt: skip
     series: list[tuple[str, dict[float, float], bool]] = []
     for measure in ("PIL", "DR"):
@@ -109,7 +109,7 @@ def _sweep_section(points: dict[str, Point], starts: int) -> Section:
 
 def _surface_section(surface: dict[tuple[int, int], Point], columns: int) -> Section:
     """Return the section with loss and risk over c and the number of independent columns."""
-    rows = [(f"c = {c}, N = {n}", p.pil, p.dr, p.dr_rank, p.score) for (c, n), p in surface.items()]
+    rows = [(f"c = {c}, N = {n}", p.pil, p.dr, p.dr_relative, p.score) for (c, n), p in surface.items()]
     sheets = [
         ("PIL", {key: p.pil for key, p in surface.items()}),
         ("DR", {key: p.dr for key, p in surface.items()}),
@@ -118,5 +118,5 @@ def _surface_section(surface: dict[tuple[int, int], Point], columns: int) -> Sec
     text = f"Each of the {columns} columns in turn is dependent, and the next N, from the start again, are independent."
     several = len({c for c, _ in surface}) > 1 and len({n for _, n in surface}) > 1
     drawn = (surfaces("loss, risk and score over c and N", sheets),) if several else ()
-    head = ("", "PIL", "DR", "DR, ranks", "score")
+    head = ("", "PIL", "DR", "DR, relative", "score")
     return Section("Over c and N", text, drawn, grids=(Grid("all new columns together", head, rows),))

@@ -20,10 +20,10 @@ READINGS = (
     ("One set of regressions per dependent column, with intercept", ("The text has one vector of memberships per "
      "record (joint). Regressions for all columns stay near a loss of 50 at c = 15, where the source prints 7.2.")),
     ("The loss over all columns together (joint)", "Alone a column cannot lose more than 80; table 7 prints 94."),
-    ("DR: linkage by the first 3, 5 and 8 columns, intervals of ± p/2 per cent of the value", ("The source writes “for "
-     "example” and “between 1 and 10 per cent of the values”. With these intervals the printed risks of IPSO-A leave "
-     "30 links of 1080 records in Table 6 and 87 in Table 7, whole numbers; with intervals of ranks, the other "
-     "reading, they leave less than none.")),
+    ("DR: linkage by the first 3, 5 and 8 columns, intervals of ranks", ("The source writes “for example” and “between "
+     "1 and 10 per cent of the values”. Relative intervals (± p/2 per cent of the value) are the other reading, and "
+     "seem to be those of the source: with them the printed risks of IPSO-A leave 30 links of 1080 records in Table 6 "
+     "and 87 in Table 7, whole numbers; with intervals of ranks they leave less than none.")),
     ("Conjecture: the source measured its losses on one set of regressions per column and its risks on one set for all",
      ("The printed losses lie near those of the first reading (rows c), the printed risks near those of the second "
      "(rows c, joint); no single reading gives both. The source does not tell.")),
@@ -91,14 +91,14 @@ def sweep_section(setup: Setup, points: Mapping[str, Point], printed: Mapping[st
                 point.spread,
                 point.pil_alone,
                 point.dr,
-                point.dr_rank,
+                point.dr_relative,
                 point.score,
                 point.change,
             )
         )
     head = (
         "method", "PIL printed", "DR printed", "score printed", "F.O. printed", "PIL", "± sd", "PIL by column", "DR",
-        "DR, intervals of ranks", "score", "last change",
+        "DR, relative intervals", "score", "last change",
     )  # fmt: skip
     ours = {int(n): p for n, p in points.items() if n.isdigit()}
     source = {int(n): r for n, r in printed.items() if n.isdigit()}
@@ -119,12 +119,12 @@ def sweep_section(setup: Setup, points: Mapping[str, Point], printed: Mapping[st
 
 def variation_section(points: Mapping[str, Point]) -> Section:
     """Return the section on the future work of the source, and a choice of the regression without y."""
-    rows = [(name, p.pil, p.dr, p.dr_rank, p.score) for name, p in points.items()]
+    rows = [(name, p.pil, p.dr, p.dr_relative, p.score) for name, p in points.items()]
     text = (
         "S1 with local models that bend (radial basis functions), with the regression drawn from the independent "
         "columns alone (blind), and with one set of regressions for all columns (joint)."
     )
-    head = ("method", "PIL", "DR", "DR, intervals of ranks", "score")
+    head = ("method", "PIL", "DR", "DR, relative intervals", "score")
     return Section("Beyond the source", text, grids=(Grid("one start each", head, rows),))
 
 
@@ -138,9 +138,9 @@ def surface_section(
     for (c, n), theirs in printed.items():
         cells: list[float | None] = []
         for own in (points.get((c, n)), with_intercept.get((c, n))):
-            cells += [own.pil_alone, own.pil, own.dr_alone, own.dr_alone_rank, own.dr] if own else [None] * 5
+            cells += [own.pil_alone, own.pil, own.dr_alone, own.dr_alone_relative, own.dr] if own else [None] * 5
         rows.append((f"c = {c}, N = {n}", theirs.pil, theirs.dr, *cells))
-    own_head = ("PIL by column", "PIL joint", "DR by column", "DR by column, ranks", "DR joint")
+    own_head = ("PIL by column", "PIL joint", "DR by column", "DR by column, relative", "DR joint")
     head = ("", "PIL printed", "DR printed", *own_head, *(f"{name}, intercept" for name in own_head))
     sheets = [
         ("PIL by column", {key: p.pil_alone for key, p in points.items()}),
@@ -182,7 +182,7 @@ def example_section(
     for c, p in points.items():
         theirs = printed.get(str(c))
         said = (theirs.pil, theirs.dr, theirs.score) if theirs else (None, None, None)
-        rows.append((f"c = {c}", *said, p.pil, p.spread, p.dr, p.dr_rank, p.score))
+        rows.append((f"c = {c}", *said, p.pil, p.spread, p.dr, p.dr_relative, p.score))
     chart = curves(
         "example: loss and risk against c",
         [
@@ -198,5 +198,5 @@ def example_section(
         "The points of the source are not given; five groups of 30 points stand in. Means over ten starts. DR has both "
         "linkages by the one new column, and the intervals."
     )
-    head = ("", "PIL printed", "DR printed", "score printed", "PIL", "± sd", "DR", "DR, intervals of ranks", "score")
+    head = ("", "PIL printed", "DR printed", "score printed", "PIL", "± sd", "DR", "DR, relative intervals", "score")
     return Section("The example (Table 5)", text, (chart, *drawn), grids=(Grid("example", head, rows),))
