@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+Learner: TypeAlias = Literal["tree", "linear", "forest", "neighbours"]
 SPLIT, LEAF = 20, 7  # rpart's: records to split a node, records of a leaf
 # Share of the impurity that a split must gain. rpart requires 0.01 of the wrong labels, which impurity only
 # approximates; 0.02 of it gives rpart's tree on the iris data.
@@ -91,6 +93,31 @@ def labels(table: Table, target: str) -> NDArray[Any]:
 def is_number(y: NDArray[Any]) -> bool:
     """Return whether a target needs regression: a number with more than ten values."""
     return y.dtype.kind == "f" and len(np.unique(y)) > 10
+
+
+def predict(learner: Learner, x: Floats, y: NDArray[Any], at: Floats, seed: int, *, regress: bool) -> NDArray[Any]:
+    """Fit a model and return its predictions."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a fit that has not converged is used as it is
+        return np.asarray(_model(learner, y, seed, regress=regress).fit(x, y).predict(at))
+
+
+def _model(learner: Learner, y: NDArray[Any], seed: int, *, regress: bool) -> Any:  # noqa: ANN401  (of scikit-learn)
+    if learner == "tree":
+        return rpart_tree(y, seed, regress=regress)
+    if learner == "linear":
+        from sklearn.linear_model import LinearRegression, LogisticRegression
+
+        return LinearRegression() if regress else LogisticRegression(max_iter=500)
+    if learner == "neighbours":
+        from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+        near = min(5, len(y))
+        return KNeighborsRegressor(near) if regress else KNeighborsClassifier(near)
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    forest = RandomForestRegressor if regress else RandomForestClassifier
+    return forest(n_estimators=50, min_samples_leaf=2, random_state=seed, n_jobs=1)
 
 
 def rpart_tree(y: NDArray[Any], seed: int, *, regress: bool) -> DecisionTreeClassifier | DecisionTreeRegressor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -11,13 +10,12 @@ from pydantic import Field
 
 from celosia.errors import NotApplicable
 from celosia.kernels.statistics.deviation import deviations, subtract_mean
-from celosia.loss.bases.training_data import hold_out, is_number, rpart_tree
+from celosia.loss.bases.training_data import Learner, hold_out, is_number, predict
 from celosia.loss.use.agreement import disagreement
 from celosia.parts import Column, Columns, Loss
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from sklearn.base import BaseEstimator
 
     from celosia.table import Table
 
@@ -42,9 +40,7 @@ class ModelDisagreement(Loss):
 
     target: Column = Field(description="column to predict")
     predictors: Columns = Field(default=(), description="columns to predict from; all other shared ones when empty")
-    learner: Literal["tree", "linear", "forest", "neighbours"] = Field(
-        default="tree", description="kind of model; linear is logistic regression for categories"
-    )
+    learner: Learner = Field(default="tree", description="kind of model; linear is logistic regression for categories")
     measure: Literal["disagreement", "accuracy", "precision", "recall", "f1", "r2"] = Field(
         default="disagreement", description="what is compared; the others than disagreement are gaps"
     )
@@ -81,27 +77,7 @@ class ModelDisagreement(Loss):
         return {"disagreement": disagreement(a, b), **_gaps(data.truth, a, b)}
 
     def _predict(self, x: NDArray[Any], y: NDArray[Any], at: NDArray[Any], *, regress: bool) -> NDArray[Any]:
-        model = self._model(y, regress=regress)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a fit that has not converged is used as it is
-            return np.asarray(model.fit(x, y).predict(at))
-
-    def _model(self, y: NDArray[Any], *, regress: bool) -> BaseEstimator:
-        if self.learner == "tree":
-            return rpart_tree(y, self.seed, regress=regress)
-        if self.learner == "linear":
-            from sklearn.linear_model import LinearRegression, LogisticRegression
-
-            return LinearRegression() if regress else LogisticRegression(max_iter=500)
-        if self.learner == "neighbours":
-            from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-
-            near = min(5, len(y))
-            return KNeighborsRegressor(near) if regress else KNeighborsClassifier(near)
-        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-        forest = RandomForestRegressor if regress else RandomForestClassifier
-        return forest(n_estimators=50, min_samples_leaf=2, random_state=self.seed, n_jobs=1)
+        return predict(self.learner, x, y, at, self.seed, regress=regress)
 
 
 def _gaps(truth: NDArray[Any], a: NDArray[Any], b: NDArray[Any]) -> dict[str, float]:
