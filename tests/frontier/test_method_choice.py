@@ -109,6 +109,31 @@ def test_a_requirement_on_the_file_leaves_methods_that_meet_it(tmp_path):
     assert choice.chosen.name in ("generalise", "mondrian")
 
 
+def test_a_column_that_reveals_a_hidden_quasi_identifier_is_left_out(tmp_path):
+    """A question that only women are asked is missing for men: it shows the sex that the method hides."""
+    frame = people()
+    rng = np.random.default_rng(1)
+    answer = pl.Series(rng.choice(["yes", "no"], len(frame)))
+    frame = frame.with_columns(
+        asked=pl.when(pl.col("sex") == "f").then(answer), other=pl.Series(rng.choice(["yes", "no"], len(frame)))
+    )
+    frame.write_csv(tmp_path / "people.csv")
+    given = celosia.Policy.of(
+        {
+            "input": {"path": str(tmp_path / "people.csv")},
+            "schema": celosia.Schema.of(
+                quasi=["age", "zip", "sex"], sensitive=["asked", "other"], hierarchies=HIERARCHIES
+            ),
+            "require": ["k-anonymity(k=5)"],
+        },
+        tmp_path,
+    )
+    choice = choose_method(given)
+    assert "sex" in choice.chosen.losses
+    assert choice.chosen.losses["sex"] > 0
+    assert set(choice.derived) == {"asked"}
+
+
 def test_init_writes_the_method_and_the_numbers_of_the_others(tmp_path, capsys):
     people().drop("person").write_csv(tmp_path / "people.csv")
     assert command(["init", str(tmp_path / "people.csv"), "--out", str(tmp_path / "policy.toml"), "--json"]) == 0

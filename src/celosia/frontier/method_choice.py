@@ -47,6 +47,9 @@ MANY_LABELS = 200
 SECONDS = 10.0
 """Longest search for a candidate on the sample."""
 BLANKS = "local-suppress"
+FOLLOWING, LEARNT, RECORDS_OF_VALUE = 0.995, 0.02, 20
+"""A column reveals another one if the commonest value beside its own is right for this share of the records, well above
+that of the commonest value alone, with so many records per value."""
 POOR = 0.25
 """A method that keeps a smaller share of the information gets a warning."""
 Entries: TypeAlias = Mapping[str, Any]
@@ -284,7 +287,8 @@ def _derived_columns(table: Table, trial: MethodTrial, policy: Policy) -> dict[s
         return {}
     released = protected.drop([name for name in protected.names if not table.schema[name].declared])
     overwritten = overwritten_columns(table, methods)
-    found: dict[str, str] = {}
+    found = _revealing_columns(table, released)
+    released = released.drop(list(found))
     while True:
         derived = DerivedColumns(table, released, overwritten, frozenset())
         names = [name for name in released.names if name not in table.schema.quasi]
@@ -294,6 +298,34 @@ def _derived_columns(table: Table, trial: MethodTrial, policy: Policy) -> dict[s
         last = max(sightings, key=lambda s: (s.column not in policy.purpose.keep, released.names.index(s.column)))
         found[last.column] = last.what
         released = released.drop([last.column])
+
+
+def _revealing_columns(table: Table, released: Table) -> dict[str, str]:
+    """Return the columns of few values from which nearly every value of a changed quasi-identifier follows.
+
+    A missing cell is a value: a question that only women are asked shows the sex of everybody.
+    """
+    from celosia.hierarchy.text import texts
+
+    quasi = table.schema.quasi
+    changed = [
+        name for name in quasi if name in released.names and texts(table.column(name)) != texts(released.column(name))
+    ]
+    revealing: dict[str, str] = {}
+    for name in released.names:
+        if name in quasi or name not in table.names:
+            continue
+        shown = released.codes(name)[0].astype(np.int64) + 1
+        if len(table) < RECORDS_OF_VALUE * len(np.unique(shown)):
+            continue
+        for key in changed:
+            values = table.codes(key)[0].astype(np.int64) + 1
+            counts = np.bincount(shown * (values.max() + 1) + values, minlength=(shown.max() + 1) * (values.max() + 1))
+            followed = counts.reshape(-1, int(values.max()) + 1).max(axis=1).sum() / len(table)
+            if followed >= FOLLOWING > np.bincount(values).max() / len(table) + LEARNT:
+                revealing[name] = f"values from which {key!r} follows for {followed:.1%} of the records"
+                break
+    return revealing
 
 
 def _complete(entries: Entries, require: Sequence[Model]) -> Entries:
