@@ -17,12 +17,14 @@ from celosia.kernels.fuzzy.clustering import (
     k_means,
 )
 from celosia.kernels.fuzzy.partitions import grid, harden, is_normal, is_partition, is_robust, scale
-from celosia.kernels.fuzzy.sets import FuzzySet, Members, Sampled, Trapezoid
+from celosia.kernels.fuzzy.sets import FuzzySet, Graded, Members, Sampled, Trapezoid
+from celosia.kernels.fuzzy.validity import validity
 
 __all__ = [
     "Clusters",
     "Convergence",
     "FuzzySet",
+    "Graded",
     "Members",
     "Sampled",
     "Trapezoid",
@@ -43,4 +45,5 @@ __all__ = [
     "q_anonymity",
     "scale",
     "sigma_count",
+    "validity",
 ]
