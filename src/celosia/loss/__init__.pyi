@@ -33,3 +33,4 @@ from celosia.loss.use.model_structure import CoefficientOverlap as CoefficientOv
 from celosia.loss.use.model_structure import TreeDifference as TreeDifference
 from celosia.loss.use.propensity import Propensity as Propensity
 from celosia.loss.use.score import Score as Score
+from celosia.loss.use.train_released_test_real import TrainReleasedTestReal as TrainReleasedTestReal
