@@ -16,9 +16,9 @@ from celosia.kernels.fuzzy.clustering import (
     gustafson_kessel,
     k_means,
 )
+from celosia.kernels.fuzzy.indices import validity
 from celosia.kernels.fuzzy.partitions import grid, harden, is_normal, is_partition, is_robust, scale
 from celosia.kernels.fuzzy.sets import FuzzySet, Graded, Members, Sampled, Trapezoid
-from celosia.kernels.fuzzy.validity import validity
 
 __all__ = [
     "Clusters",
