@@ -86,7 +86,7 @@ def _sweep_section(points: dict[str, Point], starts: int) -> Section:
     rows = [
         (
             name if name.startswith("IPSO") else f"c = {name}",
-            *(p.objective, p.change, "no" if _is_moving(p) else "yes"),
+            *(p.objective, p.change, None if p.change is None else "no" if _is_moving(p) else "yes"),
             *(p.pil, p.spread, p.pil_alone, p.dr, p.dr_relative, p.score),
         )
         for name, p in points.items()
