@@ -261,6 +261,20 @@ def test_init_takes_a_code_book(tmp_path, capsys, rng):
     assert (columns["p3"]["role"], columns["p4"]["role"]) == ("quasi", "sensitive")
 
 
+def test_labels_of_no_answer_are_missing(tmp_path, capsys, rng):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    answers = rng.choice([1, 2, 3, 8, 9], N)
+    frame = pl.DataFrame({"trust": answers, "age": rng.integers(18, 80, N)})
+    labels = {1: "A lot", 2: "Some", 3: "None", 8: "Don't know", 9: "Refused"}
+    pyreadstat.write_sav(frame, tmp_path / "s.sav", variable_value_labels={"trust": labels})
+    assert command(["init", str(tmp_path / "s.sav"), "--out", str(tmp_path / "p.toml")]) == 0
+    capsys.readouterr()
+    parsed = tomllib.loads((tmp_path / "p.toml").read_text("utf-8"))
+    assert sorted(parsed["input"]["clean"]["missing"]["trust"]) == [8, 9]
+    table = celosia.Policy.load(tmp_path / "p.toml").table()
+    assert table.polars()["trust"].null_count() == int(np.isin(answers, [8, 9]).sum())
+
+
 def test_row_numbers_of_pandas_are_not_read(tmp_path, rng):
     frame = pl.DataFrame({"age": rng.integers(18, 80, N), "__index_level_0__": range(N)})
     frame.write_parquet(tmp_path / "t.parquet")

@@ -9,6 +9,7 @@ from statistics import median
 from celosia.data.schema import Kind
 from celosia.hierarchy.cells import number
 from celosia.proposals.content import Content
+from celosia.proposals.recognition.categories import means_no_answer
 from celosia.proposals.recognition.normal_form import fold_text
 from celosia.proposals.recognition.notation import means_missing
 
@@ -45,11 +46,13 @@ class Untidiness:
     cells: int
     codes: tuple[str | int, ...] = ()
     spellings: dict[str, str] = field(default_factory=dict)
+    #: Whether labels of the file, or of a code book, say it.
+    labelled: bool = False
 
     @property
     def certain(self) -> bool:
         """Whether the cleaning is beyond doubt."""
-        return self.key == "strip"
+        return self.key == "strip" or self.labelled
 
 
 def untidy(content: Content, kind: Kind) -> tuple[Untidiness, ...]:
@@ -65,6 +68,15 @@ def untidy(content: Content, kind: Kind) -> tuple[Untidiness, ...]:
         sentence = f"blanks before or after the value in {_cells(content.blanks)}: they are taken off"
         proposals.append(Untidiness(content.name, "strip", sentence, content.blanks))
     counts = dict(zip(content.values, content.counts, strict=False))
+    unanswered = tuple(v for v in content.values if v in content.labels and means_no_answer(content.labels[v]))
+    if unanswered and len(unanswered) < len(content.values):
+        codes: tuple[str | int, ...] = tuple(
+            v if content.text or number(v) is None else int(float(v)) for v in unanswered
+        )
+        cells = sum(counts[value] for value in unanswered)
+        sentence = f"{', '.join(unanswered)} in {_cells(cells)}: the labels say that there is no answer"
+        proposals.append(Untidiness(content.name, "missing", sentence, cells, codes, labelled=True))
+        return tuple(proposals)
     codes = _missing_codes(content, counts)
     if codes:
         cells = sum(count for value, count in counts.items() if value in codes or number(value) in codes)

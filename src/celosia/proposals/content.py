@@ -142,6 +142,10 @@ def _described(content: Content, book: CodeBook) -> Content:
     if not content.coded or content.kind == Kind.DATE:
         return content
     codes = [value for value in content.values if not means_no_answer(labels.get(value, value))]
+    gaps = [n for v, n in zip(content.values, content.counts, strict=False) if v not in codes]
+    if codes and gaps:  # cleaned before anything is counted
+        often = sum(n >= RARE for n in gaps)
+        content = replace(content, distinct=content.distinct - len(gaps), frequent=content.frequent - often)
     ordered = sorted(codes, key=lambda code: (number(code) is None, number(code) or 0.0))
     texts = [labels.get(code, code) for code in ordered]
     scale = tuple(ordered) if len(codes) > 2 and is_ordered(texts) else ()

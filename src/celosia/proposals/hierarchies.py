@@ -32,7 +32,9 @@ def hierarchy_for(content: Content, kind: Kind, meaning: Meaning | None) -> tupl
         return _intervals(content, what)
     if kind == Kind.ORDINAL and content.scale:
         order = _as_written(content)
-        return {"use": "order", "order": order, "count": min(2, len(order) - 1)}, "neighbours on the scale are merged"
+        rest = {} if set(content.values) <= set(order) else FALLBACK
+        levels = {"use": "order", "order": order, "count": min(2, len(order) - 1), **rest}
+        return levels, "neighbours on the scale are merged"
     if what == "postcode" or _codes(content):
         return {
             "use": "prefixes",

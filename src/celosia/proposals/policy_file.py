@@ -110,6 +110,10 @@ def _input(
             inner = table({})
             for untidy in proposed:
                 value = untidy.spellings or list(untidy.codes)
+                if untidy.certain:
+                    add_comments(inner, [_untidy(untidy)])
+                    inner.add(untidy.column, inline(value))
+                    continue
                 add_comments(inner, [_untidy(untidy), *table({untidy.column: value}).as_string().splitlines()])
             clean.add(key, inner)
     section.add("clean", clean)
