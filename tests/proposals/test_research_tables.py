@@ -172,6 +172,27 @@ def test_a_code_book_in_its_usual_forms(text, tmp_path):
     assert read_code_book(path).labels["p3"] == {"1": "Married", "2": "Single"}
 
 
+def test_an_interaction_of_a_flag_with_a_quasi_identifier_is_left_out(rng):
+    sex, attack = rng.choice(["F", "M"], N), (rng.random(N) < 0.2).astype(int)
+    found = by_name({"sex": sex, "stroke": attack, "stroke2": attack * (sex == "F")})
+    assert found["stroke2"].left_out
+    assert found["stroke2"].derived_from == ("stroke", "sex")
+    assert not found["stroke"].left_out
+
+
+def test_day_and_month_are_a_date(rng):
+    found = by_name({"month": rng.integers(1, 13, N), "day": rng.integers(1, 29, N), "age": rng.integers(18, 80, N)})
+    assert {str(found[name].role) for name in ("month", "day")} == {"quasi"}
+    assert (
+        str(by_name({"month": rng.integers(1, 13, N), "age": rng.integers(18, 80, N)})["month"].role) == "insensitive"
+    )
+
+
+def test_a_class_of_household_sizes_is_no_household(rng):
+    found = by_name({"household": rng.integers(1, 6, N), "age": rng.integers(18, 80, N)})
+    assert str(found["household"].role) != "household"
+
+
 def test_a_panel_has_persons(rng):
     ids = np.repeat(rng.choice(90_000, 150, replace=False), 4)
     found = by_name({"nr": ids, "year": np.tile([2001, 2002, 2003, 2004], 150), "lwage": rng.normal(2, 0.3, N)})

@@ -147,7 +147,8 @@ def _fits(content: Content, meaning: Meaning) -> bool:
     if meaning.role == Role.WEIGHT:
         return numeric and content.distinct > 2
     if meaning.role == Role.HOUSEHOLD:
-        return content.repeats >= REPEATED
+        kinds = content.distinct <= KINDS and content.repeats >= MANY_EACH
+        return content.repeats >= REPEATED and not kinds
     if meaning.free:
         return not numeric and (content.words >= 2 or content.distinction > 0.5)
     if what == "grade or evaluation":

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 MANY_ITEMS = 8
 #: Columns that the study measures, at least and as a share of all, from which further ones count as measured.
 MEASURED, MEASURED_SHARE = 3, 0.2
+#: Words for the parts of a date.
+DATE_PARTS = {
+    "day": {"day", "dia", "jour", "tag", "giorno", "dom"},
+    "month": {"month", "mes", "mois", "monat", "mese", "mon"},
+}
 #: Words for the rank of an amount among others.
 RANKS = {
     "decile",
@@ -99,12 +104,14 @@ def decide_together(
     codes = encode(sample)
     found = {s.name: s for s in proposed}
     unknown = set(evidence.unknown)
+    _join_dates(found, evidence)
     _decide_blocks(found, unknown, codes, names, evidence)
     _decide_dummies(found, unknown, codes, names, evidence)
     _mark_derived(found, unknown, sample, codes, names, evidence)
     _decide_unknown(found, unknown, evidence)
     _mark_copies(found, unknown, codes, names, evidence)
     _mark_ranks(found, unknown, names)
+    _mark_interactions(found, unknown, codes, names)
     return [found[name] for name in names], unknown
 
 
@@ -149,6 +156,46 @@ def _decide_blocks(
                 )
             found[name] = replace(found[name], role=role, reason=reason)
             unknown.discard(name)
+
+
+def _join_dates(found: dict[str, ColumnSuggestion], evidence: Evidence) -> None:
+    """Make the parts of a date quasi-identifiers: the day and the month of one event, in columns of their own."""
+    parts = {part: [n for n in found if words_of(n) and words_of(n)[-1] in words] for part, words in DATE_PARTS.items()}
+    if not all(parts.values()):
+        return
+    for name in (name for names in parts.values() for name in names):
+        if found[name].role == Role.INSENSITIVE and evidence.contents[name].distinct > 1:
+            found[name] = replace(
+                found[name], role=Role.QUASI, reason="a part of a date: the day and the month of an event"
+            )
+
+
+def _mark_interactions(found: dict[str, ColumnSuggestion], unknown: set[str], codes: Codes, names: list[str]) -> None:
+    """Leave out flags that are another flag among the records with one value of a quasi-identifier.
+
+    "Heart attack, women" beside "heart attack" shows who is a woman.
+    """
+    released = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
+    flags = [
+        i for i, n in enumerate(names) if codes[:, i].max() <= 2 and found[n].role in released and not found[n].left_out
+    ]
+    sources = [i for i in kept if found[names[i]].role == Role.QUASI]
+    for target in [i for i in flags if found[names[i]].role != Role.QUASI]:
+        ones = codes[:, target] == 2
+        if ones.sum() < SHARED:
+            continue
+        for source in sources:
+            value = codes[ones, source][0]
+            part = codes[:, source] == value
+            if (codes[ones, source] != value).any() or -ones.sum() * np.log(max(part.mean(), 1e-9)) < SHARED:
+                continue
+            same = [i for i in flags if i != target and (codes[part, i] == codes[part, target]).all()]
+            if same:
+                used = (names[same[0]], names[source])
+                reason = f"{used[0]} among the records with one value of {used[1]}: beside {used[0]} it shows {used[1]}"
+                found[names[target]] = replace(found[names[target]], left_out=True, reason=reason, derived_from=used)
+                unknown.discard(names[target])
+                break
 
 
 def _decide_dummies(
