@@ -176,9 +176,8 @@ def _mark_interactions(found: dict[str, ColumnSuggestion], unknown: set[str], co
     "Heart attack, women" beside "heart attack" shows who is a woman.
     """
     released = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
-    flags = [
-        i for i, n in enumerate(names) if codes[:, i].max() <= 2 and found[n].role in released and not found[n].left_out
-    ]
+    kept = [i for i, n in enumerate(names) if found[n].role in released and not found[n].left_out]
+    flags = [i for i in kept if codes[:, i].max() <= 2]
     sources = [i for i in kept if found[names[i]].role == Role.QUASI]
     for target in [i for i in flags if found[names[i]].role != Role.QUASI]:
         ones = codes[:, target] == 2
