@@ -169,26 +169,44 @@ def block_advantage(
         return block_advantage(released[chosen], blocked[chosen], columns)
     try:
         from sklearn.ensemble import RandomForestClassifier
+        from sklearn.naive_bayes import CategoricalNB
     except ImportError:
         raise MissingExtra.of("the attack on who blocks", "learn") from None
     features = _block_features(released, columns)
+    cells = np.column_stack(
+        [_codes(released[name]) for name in columns if name in released.columns] or [np.zeros(n, int)]
+    )
+    readers: list[tuple[Any, NDArray[Any]]] = [
+        # small leaves find odd pairs, large ones and single cells a shift that is spread over all
+        *(
+            (RandomForestClassifier(60, min_samples_leaf=leaf, class_weight="balanced", random_state=0), features)
+            for leaf in (3, max(3, n // 100))
+        ),
+        (CategoricalNB(min_categories=cells.max(axis=0) + 1, fit_prior=False), cells),
+    ]
     half = np.random.default_rng(0).permutation(n) < n // 2
-    named = np.zeros(n, np.bool_)
-    with _few_threads(n):
-        for known in (half, ~half):
-            if blocked[known].all() or not blocked[known].any():
-                continue
-            forest = RandomForestClassifier(60, min_samples_leaf=3, class_weight="balanced", random_state=0)
-            named[~known] = forest.fit(features[known], blocked[known]).predict(features[~known])
-    true, false = float(named[blocked].mean()), float(named[~blocked].mean())
-    spread = Z * math.sqrt(true * (1 - true) / hits + false * (1 - false) / (n - hits))
-    return true - false, true - false - spread, true - false + spread
+    best = (-1.0, -1.0, -1.0)
+    for reader, seen in readers:
+        named = np.zeros(n, np.bool_)
+        with _few_threads(n):
+            for known in (half, ~half):
+                if blocked[known].all() or not blocked[known].any():
+                    continue
+                named[~known] = reader.fit(seen[known], blocked[known]).predict(seen[~known])
+        true, false = float(named[blocked].mean()), float(named[~blocked].mean())
+        spread = Z * math.sqrt(true * (1 - true) / hits + false * (1 - false) / (n - hits))
+        best = max(best, (true - false, true - false - spread, true - false + spread))
+    return best
+
+
+def _codes(cells: pl.Series) -> NDArray[np.int64]:
+    code = encode(cells).codes.astype(np.int64)
+    return code - min(0, int(code.min()))  # a missing value is -1
 
 
 def _block_features(released: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.float64]:
     """Return cells as numbers, their frequencies, and the surprise of each pair with a cell of ``columns``."""
-    code = {name: encode(released[name]).codes.astype(np.int64) for name in released.columns}
-    code = {name: c - c.min() for name, c in code.items()}  # a missing value is -1
+    code = {name: _codes(released[name]) for name in released.columns}
     count = {name: np.bincount(c)[c] for name, c in code.items()}
     features: list[NDArray[Any]] = []
     for name in released.columns:

@@ -19,6 +19,7 @@ from celosia.classes import STAR
 from celosia.consent.protection.intruder import FEWEST_MEASURED, NOTHING, Success, block_advantage, lift
 from celosia.consent.protection.tree import Tree
 from celosia.errors import RequirementError
+from celosia.kernels.statistics.intervals import Z
 from celosia.table.columns import declared_persons
 
 if TYPE_CHECKING:
@@ -208,7 +209,8 @@ class Search:
             # what other attributes of people say about their choice, whatever is done
             known = max(0.0, block_advantage(self.table.polars().select(rest), rows, ())[0]) if rest else 0.0
             advantage = tuple(factor * (value - known) for value in found)  # type: ignore[assignment]
-        holds &= advantage[0] <= self.design.advantage
+        error = (advantage[2] - advantage[0]) / Z  # one standard error, as few people block
+        holds &= advantage[0] + error <= self.design.advantage
         return replace(candidate, success=dict.fromkeys(group.inferences, success), advantage=advantage, holds=holds)
 
     def _refuse(self, group: Guarded, tried: Sequence[Kept]) -> NoReturn:
