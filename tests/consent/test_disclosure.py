@@ -210,7 +210,7 @@ def tables(url):
             connection.execute(f"CREATE TABLE personal({columns})")
             connection.executemany("INSERT INTO personal VALUES (?, ?, ?)", rows)
             connection.execute("CREATE VIEW v_personal AS SELECT * FROM personal")
-        return ["v_personal", "pragma_table_info('personal')"]
+        return ["pragma_table_info('personal')"]
     if url.startswith("duckdb"):
         import duckdb
 
@@ -233,7 +233,7 @@ def tables(url):
         connection.execute(f"CREATE TABLE whole({columns}) PARTITION BY LIST (canton)")
         connection.execute("CREATE TABLE part PARTITION OF whole FOR VALUES IN ('C0')")
         connection.execute("CREATE TABLE child() INHERITS (personal)")
-    return ["v_personal", "m_personal", "f_personal()", "part", "child"]
+    return ["m_personal", "f_personal()", "part", "child"]
 
 
 def refused(url, store, objects):
@@ -241,8 +241,10 @@ def refused(url, store, objects):
         for sql in (SQL, f"WITH w AS ({SQL}) SELECT card, canton, district FROM w"):
             with pytest.raises(CelosiaError, match=r"base tables|outside of the query"):
                 publish(request(sql.replace("personal", name), k=5), url, CATALOGUE, store)
-    made = publish(request(k=5), url, CATALOGUE, store)
-    assert made.report["rows marked"] == 80
+    views = () if url.startswith("duckdb") else ("v_personal",)  # replaced by their definitions
+    for name in ("personal", *views):
+        made = publish(request(SQL.replace("personal", name), k=5), url, CATALOGUE, store)
+        assert made.report["rows marked"] == 80
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])

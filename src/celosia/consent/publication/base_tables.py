@@ -1,14 +1,15 @@
 """Check that a query reads base tables only, which rules name, and no table of the preference store.
 
 A rule names the columns of a base table. A view, a materialised view, a partition, a foreign table or a function shows
-the same columns under another name, so that a block would be ignored. Such objects are refused.
+the same columns under another name, so that a block would be ignored. Views are replaced by their definitions; the
+other objects are refused.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from celosia.consent.owners.tables import tables
@@ -17,6 +18,7 @@ from celosia.consent.sql.elements import Columns, Elements, parse_query, same_ta
 from celosia.consent.sql.relations import UNRESOLVED
 from celosia.data.credentials import address
 from celosia.data.pure_functions import refuse_constructions, refuse_escaped
+from celosia.data.quiet import silence
 from celosia.errors import DataError
 
 if TYPE_CHECKING:
@@ -36,6 +38,13 @@ SELECT n.nspname::text AS schema, c.relkind::text AS kind,
     EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> '') AS computed
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass(:name)
 """
+_POSTGRES_VIEW = """
+SELECT pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.oid = to_regclass(:name) AND c.relkind = 'v' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+"""
+_MOST_VIEWS = 50
+"""Largest number of views that one query may read, those inside views included."""
 _FUNCTIONS = """
 SELECT CAST(p.proname AS text) FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
 WHERE n.nspname NOT IN ('pg_catalog', 'information_schema')
@@ -57,11 +66,79 @@ _OBJECTS = {
     "sqlite": "SELECT name FROM sqlite_master",
     "duckdb": "SELECT table_name FROM information_schema.tables",
 }
+_NAMES = ("this", "db", "catalog", "alias")
 _SYSTEM = ("pg_", "duckdb_", "sqlite_", "pragma_", "dbstat")
 _LONGEST_NAME = 63
 """Bytes of a name that PostgreSQL reads."""
 _SQLITE_KINDS = {"view": "a view", "virtual": "a virtual table", "shadow": "a table of a virtual table"}
 _POSTGRES_KINDS = {"v": "a view", "m": "a materialised view", "f": "a foreign table"}
+
+
+def expand_views(source: str, sql: str) -> str:
+    """Return the query with every view of PostgreSQL and SQLite replaced by its definition in the database.
+
+    A view that cannot be parsed stays, and :func:`refuse_derived` refuses it.
+    """
+    from sqlglot import exp
+
+    native = dialect_of(source)
+    definition = {"postgres": _postgres_view, "sqlite": _sqlite_view}.get(native)
+    tree, count = parse_query(sql, native), 0
+    if definition is None:
+        return sql
+    with address(source) as url:
+        while found := [(t, text) for t in _tables(tree) if _is_plain(t) and (text := definition(url, t))]:
+            _refuse_shadowing(tree, source, set())
+            count += len(found)
+            if count > _MOST_VIEWS:
+                raise DataError(
+                    f"the query reads more than {_MOST_VIEWS} views. Write it on the base tables themselves."
+                )
+            for table, body in found:
+                alias = table.args.get("alias") or exp.TableAlias(this=table.this.copy())
+                table.replace(exp.Subquery(this=body, alias=alias.copy()))
+    return tree.sql(dialect=native, comments=False, normalize_functions=False) if count else sql
+
+
+def _is_plain(table: exp.Table) -> bool:
+    """Return whether a table of a query is a name and an alias, and nothing else."""
+    from sqlglot import exp
+
+    named = isinstance(table.this, exp.Identifier)
+    return named and not any(value for key, value in table.args.items() if key not in _NAMES)
+
+
+def _postgres_view(url: str, table: exp.Table) -> exp.Query | None:
+    path = ".".join(part.sql(dialect="postgres") for part in table.parts)
+    texts = _first_column(url, _POSTGRES_VIEW, {"name": path})
+    return parse_query(texts[0], "postgres") if texts else None
+
+
+def _sqlite_view(url: str, table: exp.Table) -> exp.Query | None:
+    """Return the query of a view, its columns named as the view names them."""
+    import sqlglot
+    from sqlglot import exp
+
+    if table.catalog or table.db.casefold() not in ("", "main"):
+        return None
+    stored = "SELECT sql FROM sqlite_master WHERE type = 'view' AND name = :name COLLATE NOCASE"
+    texts = _first_column(url, stored, {"name": table.name})
+    if not texts:
+        return None
+    refuse_escaped(texts[0])
+    with silence():
+        view = sqlglot.parse_one(texts[0], read="sqlite", error_level=sqlglot.ErrorLevel.IGNORE)
+    if not isinstance(view, exp.Create) or not isinstance(view.expression, exp.Query):
+        return None
+    body = parse_query(view.expression.sql(dialect="sqlite"), "sqlite")
+    if not isinstance(view.this, exp.Schema):
+        return body
+    names = [name.name for name in view.this.expressions]
+    if not isinstance(body, exp.Select) or len(names) != len(body.expressions) or body.is_star:
+        return None
+    named = [exp.alias_(e.unalias(), name, quoted=True) for e, name in zip(body.expressions, names, strict=True)]
+    body.set("expressions", named)
+    return body
 
 
 def refuse_derived(source: str | pl.DataFrame, sql: str, dialect: str, ruled: Iterable[str] = ()) -> None:
@@ -167,7 +244,7 @@ def _functions(url: str, sql: str, native: str) -> Iterator[tuple[str, str]]:
         yield from ((name, "a cast of this database") for name in _first_column(url, _CASTS))
 
 
-def _first_column(url: str, query: str) -> list[str]:
+def _first_column(url: str, query: str, parameters: Mapping[str, str] | None = None) -> list[str]:
     """Return the first column of a query on the catalogue of a database."""
     if dialect_of(url) == "duckdb":
         from celosia.data.io.database import scan
@@ -181,7 +258,7 @@ def _first_column(url: str, query: str) -> list[str]:
         engine = create_engine(plain, read_only=True)
         try:
             with engine.connect() as connection:
-                return [str(name) for name in connection.execute(sa.text(query)).scalars()]
+                return [str(name) for name in connection.execute(sa.text(query), parameters or {}).scalars()]
         except sa.exc.SQLAlchemyError as problem:
             raise DataError(f"the database cannot be reached ({type(problem).__name__}).") from None
         finally:

@@ -19,7 +19,7 @@ from celosia.consent.owners.store import Preferences, now
 from celosia.consent.protection.marks import Marks, find_values, mark, row_owners
 from celosia.consent.protection.measures import losses, re_identification, singletons
 from celosia.consent.protection.protection import Design, Protected, honour, honour_inferences
-from celosia.consent.publication.base_tables import refuse_derived, refuse_unlisted
+from celosia.consent.publication.base_tables import expand_views, refuse_derived, refuse_unlisted
 from celosia.consent.publication.result import (
     OWNER,
     column_of,
@@ -168,11 +168,12 @@ def publish(
 
 
 def native_request(request: Request, source: str | pl.DataFrame) -> Request:
-    """Return the request with its query in the dialect of the database, the text that is run."""
+    """Return the request with its query in the dialect of the database and without views: the text that is run."""
     if not isinstance(source, str):
         return request
     native = dialect_of(source)
-    return replace(request, sql=translate_query(request.sql, request.dialect or native, native), dialect=native)
+    sql = expand_views(source, translate_query(request.sql, request.dialect or native, native))
+    return replace(request, sql=translate_query(sql, native, native), dialect=native)
 
 
 def refuse_unanswerable(request: Request, source: str | pl.DataFrame, catalogue: Catalogue, store: Preferences) -> None:
