@@ -329,3 +329,19 @@ def test_init_writes_policies_that_run(shared, tmp_path, capsys):
         capsys.readouterr()
     assert len(refused) > 5
     assert {name: code for name, code in refused.items() if code} == {}
+
+
+def test_what_a_rarely_repeated_place_determines_is_left_out(rng):
+    """Ten pairs of 300 people live in the same census tract; its income is the same for both, and of nobody else."""
+    tract = np.r_[np.arange(290), np.arange(10)]
+    income = rng.permutation(290) * 37 + 20_000
+    table = {
+        "sex": rng.choice(["F", "M"], 300).tolist(),
+        "census_tract": [f"{17_031_000_000 + 100 * number}" for number in tract],
+        "h_income": income[tract].tolist(),
+        "own_income": (rng.permutation(300) * 41 + 9_000).tolist(),
+    }
+    found = by_name(table)
+    assert found["h_income"].left_out
+    assert found["h_income"].derived_from == ("census_tract",)
+    assert not found["own_income"].left_out

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 ROWS = 5_000
 #: Records in impure groups that chance would give at least, and the share of them that a near function may have.
 EXPECTED, EXCEPTIONS = 20, 0.02
+#: Logarithm of the chance that all groups are pure, below which a column is a function also where few records repeat.
+IMPROBABLE = -20.0
 #: Share of the variance that others explain, from which an amount is computed from them.
 COMPUTED = 0.9995
 #: Most levels of a group size for which the chance of purity is computed exactly.
@@ -52,7 +54,9 @@ def functions_of(codes: Codes, source: int) -> npt.NDArray[np.bool_]:
     """Return which columns are functions of the source, or nearly so, as no independent column would be.
 
     Records with equal values of the source form groups. A column is a function of it if hardly any group has two
-    values, where an independent column of the same frequencies would have at least ``EXPECTED`` records in such groups.
+    values, where an independent column of the same frequencies would have at least ``EXPECTED`` records in such groups;
+    or if no group has, where an independent column would be so with a probability below exp(``IMPROBABLE``). The second
+    finds the income of a census tract with few pairs of records from the same tract.
 
     >>> age = np.repeat(np.arange(20), 10)
     >>> table = np.column_stack([age, age // 5, np.tile(np.arange(10), 20)]).astype(np.int32)
@@ -75,8 +79,12 @@ def functions_of(codes: Codes, source: int) -> npt.NDArray[np.bool_]:
         if impure[column] > EXCEPTIONS * sizes[repeated].sum():
             continue
         shares = np.bincount(codes[:, column]) / len(codes)
-        expected = sum(n * size * (1 - float((shares**size).sum())) for size, n in enumerate(counts) if n and size > 1)
-        result[column] = expected >= EXPECTED and impure[column] <= EXCEPTIONS * expected
+        pure = {size: float((shares**size).sum()) for size, n in enumerate(counts) if n and size > 1}
+        expected = sum(counts[size] * size * (1 - chance) for size, chance in pure.items())
+        log_chance = sum(counts[size] * np.log(max(chance, 1e-300)) for size, chance in pure.items())
+        result[column] = (expected >= EXPECTED and impure[column] <= EXCEPTIONS * expected) or (
+            impure[column] == 0 and log_chance <= IMPROBABLE
+        )
     result[source] = True
     return result
 

@@ -238,14 +238,13 @@ def _mark_derived(
     # The finest sources first: the town decides the province, and the birth date the age.
     sources = sorted(known, key=lambda s: (-evidence.contents[s.name].distinct, s.kind == Kind.NOMINAL))
     for source in sources:
-        if found[source.name].left_out:
-            continue
+        hidden = found[source.name].left_out
         place = names.index(source.name)
         for i in functions_of(codes, place).nonzero()[0].tolist():
             other = found[names[i]]
             if i == place or other.role not in released or other.left_out:
                 continue
-            if evidence.contents[other.name].distinct < 2:
+            if evidence.contents[other.name].distinct < 2 or (hidden and other.role == Role.QUASI):
                 continue
             if source.kind == Kind.DATE and other.role == Role.SENSITIVE and _is_filled(codes[:, place], codes[:, i]):
                 reason = (
