@@ -227,3 +227,69 @@ def test_visits_of_one_person_predict_nothing():
     who = np.repeat(np.arange(N // 4), 4)
     columns = {"who": who, "born": RNG.permutation(N // 4)[who], "x": RNG.integers(0, 20, N // 4)[who] * 1000}
     assert guard_findings(columns, ["born"], "recode(column=born, breaks=[200, 400])", person="who") == ()
+
+
+WHO = np.repeat(np.arange(N // 4), 4)
+VISIT = np.tile(np.arange(4), N // 4)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [2000 - int(age) if visit == 2 else None for age, visit in zip(AGE[WHO], VISIT, strict=True)],
+        [2000 - int(age) if visit else 0 for age, visit in zip(AGE[WHO], VISIT, strict=True)],
+        [f"y{2000 - age}" if visit else "baseline" for age, visit in zip(AGE[WHO], VISIT, strict=True)],
+    ],
+    ids=["one visit only", "other number first", "other text first"],
+)
+def test_a_copy_in_later_records_of_a_person_stops_the_release(cells):
+    columns = {"who": WHO, "age": AGE[WHO], "sex": SEX[WHO], "x": cells}
+    with pytest.raises(GuardError, match=r"column 'x': .* hold values that (disclose|follow from)"):
+        guard_findings(columns, ["age", "sex"], COARSE, person="who")
+
+
+FIRST = RNG.integers(0, 1000, N)
+VISITED = [dt.date(2020, 1, 1) + dt.timedelta(days=int(day)) for day in RNG.integers(0, 900, N)]
+DIFFERENCES = {
+    "two numbers": ({"age": AGE, "sex": SEX, "a": FIRST, "b": FIRST + AGE}, COARSE),
+    "three numbers": ({"age": AGE, "sex": SEX, "a": FIRST, "b": FIRST[::-1], "c": FIRST + FIRST[::-1] - AGE}, COARSE),
+    "few records": ({"age": AGE[:200], "sex": SEX[:200], "a": FIRST[:200], "b": (FIRST + AGE)[:200]}, COARSE),
+    "narrow ranges": (
+        {"age": AGE, "sex": SEX, "a": FIRST, "b": FIRST + AGE},
+        "recode(column=age, breaks=[25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75])",
+    ),
+    "date and years": (
+        {
+            "born": BORN,
+            "sex": SEX,
+            "a": VISITED,
+            "b": [(day - born).days // 365 for day, born in zip(VISITED, BORN, strict=True)],
+        },
+        "generalise(require=k-anonymity(k=50))",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DIFFERENCES)
+def test_columns_whose_difference_is_a_quasi_identifier_stop_the_release(case):
+    columns, step = DIFFERENCES[case]
+    quasi = [name for name in columns if name not in ("a", "b", "c")]
+    with pytest.raises(GuardError, match=r"values that, together with .*, disclose the quasi-identifier"):
+        guard_findings(columns, quasi, step)
+
+
+def test_columns_beside_those_of_a_difference_are_not_named():
+    columns, step = DIFFERENCES["three numbers"]
+    columns = columns | {"d": RNG.integers(0, 900, N), "Z": RNG.normal(0, 1, N).round(1)}
+    with pytest.raises(GuardError, match="column 'a': 2000 of 2000 cells hold values that, together with 'b' and 'c',"):
+        guard_findings(columns, ["age", "sex"], step)
+
+
+def test_many_columns_of_few_records_give_no_formula():
+    columns = {f"x{i}": RNG.integers(0, 500, 60) for i in range(58)}
+    assert not [each for each in guard_findings({"age": AGE[:60], **columns}, ["age"], COARSE) if each.certain]
+
+
+def test_columns_whose_difference_is_near_to_a_quasi_identifier_are_released():
+    columns = {"age": AGE, "sex": SEX, "a": FIRST, "b": FIRST + AGE + RNG.integers(-9, 10, N)}
+    assert not [each for each in guard_findings(columns, ["age", "sex"], COARSE) if each.certain]

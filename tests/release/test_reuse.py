@@ -381,3 +381,17 @@ def test_an_existing_output_is_noticed_before_the_work(released, tmp_path, monke
     monkeypatch.setattr("celosia.release.policy.policy.Policy.table", refuse)
     with pytest.raises(celosia.errors.OutputError, match="is there already"):
         run(tmp_path / "policy.toml")
+
+
+def test_apply_overwrites_none_of_the_files_that_it_needs(released, tmp_path, capsys):
+    from celosia.cli.main import run as command
+
+    released("generalise")
+    people = {"age": [31, 59] * 50, "zip": ["13053", "14850"] * 50, "disease": [f"d{i % 7}" for i in range(100)]}
+    pl.DataFrame(people).write_csv(tmp_path / "new.csv")
+    arguments = ["apply", f"{tmp_path}/safe.private.json", f"{tmp_path}/new.csv", "--released", f"{tmp_path}/safe.csv"]
+    for name in ("people.csv", "safe.private.json", "safe.csv", "new.csv"):
+        before = (tmp_path / name).read_bytes()
+        assert command([*arguments, "--out", str(tmp_path / name), "--overwrite"]) == 2
+        assert "is never overwritten" in " ".join(capsys.readouterr().err.split())
+        assert (tmp_path / name).read_bytes() == before

@@ -50,6 +50,7 @@ def apply(
         return
     policy = Policy.from_record(load_record(record), record.parent)
     output = policy.output
+    originals = [source, record, *filter(None, [released, policy.input.path])]
     written = write(
         applied.table,
         out,
@@ -57,7 +58,7 @@ def apply(
         methods=applied.methods,
         keep=output.columns,
         order=output.order,
-        originals=[source],
+        originals=originals,
         overwrite=overwrite,
         keeping="output.columns",
         acknowledge={**policy.guard.acknowledge, **reasons},

@@ -55,6 +55,8 @@ FEWEST_NUMBERS = 20
 """Numbers with fewer different values are compared as they are only."""
 EXACT = 0.001
 """Numbers follow from others by a formula if at most this share of their variance is not explained."""
+RECORDS = 10
+"""A formula of columns is tried from this number of records for each of them on."""
 MOST_SETS, SAMPLED = 100, 20_000
 """Maximum number of sets of columns that are tried, and size of the sample of records."""
 BEST = 5
@@ -75,11 +77,23 @@ class DerivedColumns:
     released: Table
     overwritten: frozenset[str]
     formal: frozenset[str]
+    last: bool = False
+    """Whether the last cells of persons with several records are compared, not the first ones."""
 
-    def sightings(self, name: str, filled: int) -> Iterator[Sighting]:
+    def sightings(self, name: str, filled: int) -> list[Sighting]:
         """Find whether a column follows from original values, or keeps their order, more finely than released."""
         if name not in self._candidates:
-            return
+            return []
+        compared = (self, self._last) if self.original.schema.person is not None else (self,)
+        found = [list(each.sightings_in_sample(name, filled)) for each in compared]
+        return max(found, key=lambda each: (any(sighting.certain for sighting in each), len(each)))
+
+    @cached_property
+    def _last(self) -> DerivedColumns:
+        return replace(self, last=True)
+
+    def sightings_in_sample(self, name: str, filled: int) -> Iterator[Sighting]:
+        """Find this in one sample of records."""
         finer = self._finer_than_released(name)
         if finer is not None:
             keys, certain = finer
@@ -139,7 +153,10 @@ class DerivedColumns:
 
     @cached_property
     def _sample(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Paired cells of a sample of records, one of each person, before and after the steps."""
+        """Paired cells of a sample of records before and after the steps: of a person, the first or last filled ones.
+
+        A column may be filled in some of the records of a person only.
+        """
         import narwhals as nw
         import polars as pl
 
@@ -172,8 +189,12 @@ class DerivedColumns:
             )
         if schema.person is None:
             return sides
-        first = sides[0][schema.person].is_first_distinct()
-        return sides[0].filter(first), sides[1].filter(first)
+        cell = pl.all().drop_nulls().last() if self.last else pl.all().drop_nulls().first()
+        before_of, after_of = (
+            side.group_by(sides[0][schema.person].alias("\0person"), maintain_order=True).agg(cell).drop("\0person")
+            for side in sides
+        )
+        return before_of, after_of
 
     @cached_property
     def _codes(self) -> tuple[dict[str, NDArray[np.int64]], dict[str, NDArray[np.int64]], list[NDArray[np.int64]]]:
@@ -289,6 +310,40 @@ class DerivedColumns:
             return None
         return tuple(used), True
 
+    def _keys_by_formula(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield changed numbers and dates that a formula of released columns gives, with these columns.
+
+        All of them together and every pair are tried: a difference of two dates, a total beside its parts.
+        """
+        import polars as pl
+
+        from celosia.kernels.statistics.rank_order import explained_order, unexplained_by_formula
+
+        before = self._sample[0]
+        names = sorted(name for name, (cells, _) in self._cells.items() if _is_number(cells))
+        classes = pl.Series(self._classes).cast(pl.String)
+
+        def is_given(key: str, used: Sequence[str], open_share: float) -> bool:
+            columns = [*(self._cells[name][0] for name in used), before[key]]
+            cells = pl.DataFrame([column.to_physical().alias(str(i)) for i, column in enumerate(columns)])
+            numbers = cells.drop_nulls().cast(pl.Float64).to_numpy()
+            numbers = numbers[np.isfinite(numbers).all(axis=1)]
+            if len(numbers) < RECORDS * len(used):
+                return False
+            numbers = numbers / np.maximum(np.abs(numbers).max(axis=0, initial=0), 1)
+            off = unexplained_by_formula(numbers[:, :-1], numbers[:, -1])
+            return off <= EXACT and open_share > FINER * off + EXACT
+
+        for key in (each for each in self._changed[0] if len(names) > 1 and _is_number(before[each])):
+            open_share = 1 - explained_order(classes, before[key].to_physical())
+            for each in islice(chain([tuple(names)], combinations(names, 2)), MOST_SETS):
+                if is_given(key, each, open_share):
+                    used = list(each)
+                    for name in each:
+                        fewer = [other for other in used if other != name]
+                        used = fewer if fewer and is_given(key, fewer, open_share) else used
+                    yield key, tuple(used)
+
     @cached_property
     def _cells(self) -> dict[str, tuple[pl.Series, NDArray[np.int64]]]:
         """Cells of every column that is compared, and the positions of those with a value."""
@@ -338,6 +393,9 @@ class DerivedColumns:
                     continue
                 if _Disclosure.of(codes, rows[present[rows]], values, coarse).discloses:
                     disclosing[pair[0]] = key, pair[1:]  # the column that shows more
+        for key, used in self._keys_by_formula():
+            if not disclosing.keys() & set(used):
+                disclosing[used[0]] = key, used[1:]
         return disclosing
 
     @cached_property
@@ -576,6 +634,12 @@ def _groups(cells: pl.Series, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         return codes
     codes[rows] = np.searchsorted(np.sort(codes[rows]), codes[rows]) // NEIGHBOURS
     return codes
+
+
+def _is_number(cells: pl.Series) -> bool:
+    import polars as pl
+
+    return cells.dtype.is_numeric() or cells.dtype in (pl.Date, pl.Datetime)
 
 
 def _order(cells: pl.Series) -> NDArray[np.float64]:
