@@ -6,11 +6,13 @@ import random
 from functools import partial
 from operator import add
 
+import numpy as np
 import polars as pl
 import pytest
 
 from celosia.data.schema import Role
 from celosia.proposals import suggest
+from celosia.proposals.code_book import CodeBook
 from celosia.proposals.meanings import meanings
 from celosia.proposals.recognition.checksums import card, cpf, dni, iban, luhn, nhs, nss, rut, vin
 from celosia.proposals.recognition.patterns import recognise
@@ -196,3 +198,19 @@ def test_words():
 
 def test_all_eighteen_types_are_covered():
     assert {m.hipaa for m in meanings() if m.hipaa} == set(range(1, 19))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "birth month", "birth day", "day of birth", "mes de nacimiento", "jour de naissance", "geb_monat", "Geburtstag",
+        "dob_d", "birth quarter", "week of birth", "hour of birth", "age_months",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("described", [False, True])
+def test_parts_of_a_birth_date_are_quasi_identifiers(name, described):
+    highest = {"age_months": 900, "birth quarter": 4}.get(name, 12 if "mo" in name or "mes" in name else 24)
+    cells = np.random.default_rng(1).integers(200 if "age" in name else 1, highest + 1, 400)
+    book = CodeBook(descriptions={"V1": name}) if described else None
+    suggestion = suggest(pl.DataFrame({"V1" if described else name: cells, "x": range(400)}), book)[0]
+    assert suggestion.role == Role.QUASI, suggestion.reason

@@ -50,7 +50,7 @@ def apply(
         return
     policy = Policy.from_record(load_record(record), record.parent)
     output = policy.output
-    originals = [source, record, *filter(None, [released, policy.input.path])]
+    originals = [Path(source), record, *(path for path in (released, policy.input.path) if path is not None)]
     written = write(
         applied.table,
         out,

@@ -14,7 +14,7 @@ from celosia.proposals.code_book import CodeBook
 from celosia.proposals.content import MOST_ROWS, RARE, Content, contents_of, with_short_names
 from celosia.proposals.hierarchies import can_be_thinner, hierarchy_for, nice_width, nodes_of, thinner
 from celosia.proposals.meanings import Meaning
-from celosia.proposals.roles import REPEATED, Judgement, judge_column, meaning_for, percent
+from celosia.proposals.roles import REPEATED, WAVE, Judgement, judge_column, meaning_for, percent
 from celosia.proposals.suggestion import ColumnSuggestion
 from celosia.proposals.table_evidence import Evidence, decide_together
 from celosia.show.blocks import Block, Shown
@@ -29,11 +29,12 @@ BODIES = ("body", "vital sign or examination")
 PLAIN_WEIGHT = ("weight", "weights", "peso", "pes", "poids", "gewicht")
 #: What others know best of a person, in this order: kept where there are too many quasi-identifiers.
 BEST_KNOWN = (
-    "sex", "age", "birth date", "birth year", "origin", "region or country", "postcode", "place", "family situation",
-    "education", "work", "language", "body", "insurance", "housing", "working time or experience",
+    "sex", "age", "birth date", "birth year", "time of birth or age", "origin", "region or country", "postcode",
+    "place", "family situation", "education", "work", "language", "body", "insurance", "housing",
+    "working time or experience",
 )  # fmt: skip
-#: Meaning of a column of waves, most waves of a panel, fewest persons, and rows of a person on average.
-WAVE, MOST_WAVES, FEWEST_PERSONS, PANEL = "wave, visit or period", 60, 20, 1.5
+#: Most waves of a panel, fewest persons, and rows of a person on average.
+MOST_WAVES, FEWEST_PERSONS, PANEL = 60, 20, 1.5
 #: Share of persons with several rows whose fixed traits must agree.
 AGREEING = 0.95
 #: Most quasi-identifiers by name or form, and the number below which unknown columns are added.

@@ -37,6 +37,8 @@ CIRCUMSTANCES = (
 DESIGN = 100
 #: In a table with fewer records any numbers may be in sequence.
 FEW_ROWS = 20
+#: Meanings of a time of birth, what a part of it or an age in another unit means, and a column of waves.
+BORN, BIRTH_PART, WAVE = ("birth date", "birth year", "age"), "time of birth or age", "wave, visit or period"
 SEX = (
     {"h", "m"}, {"m", "f"}, {"v", "m"}, {"h", "d"}, {"male", "female"}, {"hombre", "mujer"}, {"varon", "mujer"},
     {"home", "dona"}, {"man", "woman"}, {"homme", "femme"}, {"masculino", "femenino"}, {"m", "w"},
@@ -91,8 +93,13 @@ def _candidates(content: Content) -> list[Meaning]:
     if named and described and named[0].role == Role.QUASI and described[0].role == Role.INSENSITIVE:
         certain = True
     if not described or described[0].vague or described[0].weak or certain:
-        return named or described
-    return [*described, *named]
+        ranked = named or described
+    else:
+        ranked = [*described, *named]
+    said = {meaning.what for text in (content.name, content.description) for meaning in meanings_of(text)}
+    if said.intersection(BORN) and content.kind != Kind.DATE and (not ranked or ranked[0].what == WAVE):
+        return [meaning_named(BIRTH_PART), *ranked]  # a day or month of birth, an age in months
+    return ranked
 
 
 def judge_column(content: Content, meaning: Meaning | None) -> Judgement:
@@ -231,9 +238,10 @@ def _judge_text(content: Content, meaning: Meaning | None) -> Judgement | None:
 def _judge_by_name(content: Content, meaning: Meaning) -> Judgement:
     """Judge by a name that leaves no doubt."""
     source = "the values say"
-    if meaning in meanings_of(content.name):
+    said = {meaning.what, *(BORN if meaning.what == BIRTH_PART else ())}
+    if said.intersection(each.what for each in meanings_of(content.name)):
         source = "the name says"
-    elif meaning in meanings_of(content.description):
+    elif said.intersection(each.what for each in meanings_of(content.description)):
         source = "the description says"
     reason = f"{source}: {meaning.what}"
     if content.kind == Kind.DATE and meaning.what == "date of an event":

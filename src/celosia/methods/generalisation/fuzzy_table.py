@@ -43,13 +43,15 @@ class FuzzyTable(_LinguisticCoding, Method):
     crisp. ``sigma`` adds the rounded σ-count :math:`\sum_x \mu_{Q_i}(x) [x = s]` of every row.
 
     Cells with fewer than ``q`` persons of this degree, with fewer than ``l`` values, or whose distribution by σ-counts
-    is farther than ``t`` from that of the table are left out; so are cells that list a value of all of their persons
-    where l is more than 1. An intruder who has learnt the sets looks a person up in all of her cells, and her value is
-    one that they share: of the cells in which some record would be left with fewer than l such values, the smallest is
-    left out. The evidence counts the cells and the records in none. Q-anonymity by ``aggregate="min"`` over the cells
-    of degree one half, fuzzy l-diversity and fuzzy t-closeness hold in the published cells with these numbers. With a
-    person column persons are counted. An intruder who knows two records of a person is not considered. Fails where no
-    cell is left. Reference: Quirós (2013), master's thesis, University of Oviedo.
+    is farther than ``t`` from that of the table are left out. Where persons have several records, so are cells that
+    list more values than they have persons, or a value of all of their persons beside others. An intruder who has
+    learnt the sets looks a person up in all of her cells, and her value is one that they share: of the cells in which
+    some record would be left with fewer than l such values, the smallest is left out. The evidence counts the cells
+    and the records in none. Q-anonymity by ``aggregate="min"`` over the cells of degree one half, fuzzy l-diversity
+    and fuzzy t-closeness hold in the published cells with these numbers. With a person column persons are counted. An
+    intruder who knows two records of a person is not considered, nor one who knows the quasi-identifiers of everybody
+    in a cell: σ-counts with decimals can tell this one who has which value. Fails where no cell is left. Reference:
+    Quirós (2013), master's thesis, University of Oviedo.
 
     >>> import polars as pl, celosia
     >>> data = pl.DataFrame({"age": [21, 24, 32, 36, 45, 56], "ill": ["flu", "cold", "flu", "cold", "flu", "flu"]})
@@ -181,8 +183,10 @@ class _Listing:
     def choose(self, q: int, l: int, t: float | None) -> Mask:
         """Return the cells that may be published."""
         values = (self.holders > 0).sum(axis=1)
-        values[(self.holders == self.filled[:, None]).any(axis=1) & (self.filled > 0)] = 1  # of all of its persons
-        fits = (self.size >= q) & (values >= l) & (self.filled > 0)
+        of_all = (self.holders == self.filled[:, None]).any(axis=1)
+        # with several values of one person a cell would look larger and more diverse than it is
+        honest = (values <= self.filled) & ~(of_all & (values > 1))
+        fits = (self.size >= q) & (values >= l) & (self.filled > 0) & honest
         if t is not None:
             fits &= self._distances() <= t + TOLERANCE
         patterns = self._patterns()
