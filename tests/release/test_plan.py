@@ -7,7 +7,7 @@ import pytest
 from tests.reference.people import EXAMPLES, ROLES, people
 
 import celosia
-from celosia.errors import SchemaError
+from celosia.errors import RequirementError, SchemaError
 from celosia.parts import Formal, build, parts
 from celosia.release import run as run_module
 from celosia.release.plan import Plan
@@ -91,3 +91,19 @@ def test_stream_scheme_1_is_named_after_the_steps():
 def test_columns_of_the_first_step_are_checked_before_anything_runs():
     with pytest.raises(SchemaError, match="names the column 'pay', which the table lacks"):
         Plan.resolve(celosia.read(frame()), [build("method", "noise(columns=pay, p=0.5)")], seed=3)
+
+
+@pytest.mark.parametrize("method", ["generalise", "mondrian"])
+def test_a_step_that_misses_its_requirement_without_person_ids_is_refused(method):
+    """Nine rows without an id: as one person the class has 2 of 4 with HIV, as nine persons 10 of 12."""
+    rows = {
+        "person": [None] * 9 + ["a", "b", "c"],
+        "age": [30] * 12,
+        "illness": ["HIV"] * 9 + ["HIV", "flu", "cold"],
+    }
+    schema = celosia.Schema.of(quasi=["age"], sensitive=["illness"], person="person")
+    step = build("method", {"use": method, "require": [{"use": "alpha-k", "alpha": 0.5, "k": 2, "column": "illness"}]})
+    with pytest.raises(RequirementError, match=f"{method}: alpha-k.* 9 rows without a value in 'person'"):
+        celosia.protect(pl.DataFrame(rows), step, schema=schema, seed=SEED)
+    filled = {**rows, "person": ["z"] * 9 + ["a", "b", "c"]}
+    celosia.protect(pl.DataFrame(filled), step, schema=schema, seed=SEED, keep=["person"])

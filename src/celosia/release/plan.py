@@ -13,8 +13,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from celosia.errors import CelosiaError, DataError, ParameterError, SchemaError, suggestion
-from celosia.parts import Formal, Iterative, Method, Part, identity, named_columns, public_spec, requirements
+from celosia.errors import CelosiaError, DataError, ParameterError, RequirementError, SchemaError, suggestion
+from celosia.parts import (
+    Formal,
+    Iterative,
+    Method,
+    Part,
+    describe,
+    identity,
+    named_columns,
+    public_spec,
+    requirements,
+)
 from celosia.parts.progress import Progress, stage
 from celosia.release.output.columns import further_tables, with_further_tables
 from celosia.release.policy.feasibility import refuse_before_formal, refuse_beyond
@@ -172,7 +182,26 @@ class Plan:
             if differing:
                 reason = f"it changes {min(differing)!r}, which they share, in each of them in another way"
                 raise _not_after(method, copies, f"{reason}: together they show more than each")
+        _refuse_missed(method, done)
         return done if len(done.history) > before else with_step(done, entry, secret, self.table.first)
+
+
+def _refuse_missed(method: Method, table: Table) -> None:
+    """Raise if the result misses a requirement of its method because of rows without a person's id.
+
+    Methods count these rows as one person; a verdict also counts each of them as a person of its own.
+    """
+    models = requirements(method)
+    if not models or table.counts.unidentified < 2:
+        return
+    for model in models:
+        verdict = model.verdict(table)
+        if not verdict.holds:
+            raise RequirementError(
+                f"{method.name}: {model.name}, {describe(model)}, is not met (value {verdict.value:.4g}) where each of "
+                f"the {table.counts.unidentified} rows without a value in {table.schema.person!r} belongs to another "
+                "person. Fill in the persons, leave these rows out (subset), or require less."
+            )
 
 
 def check_columns(table: Table, parts: Sequence[Part]) -> None:
