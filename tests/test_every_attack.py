@@ -1,6 +1,7 @@
 """Every attack of the catalogue against loops over plain rows: persons, missing values, ties, a control group.
 
-A new attack needs a function of its name in ``tests/reference/attacks.py`` and an example of its parameters here.
+A new attack needs a function of its name under ``@reference`` (``tests.reference.risks``) in its own test file, and declares
+``examples`` of its parameters.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ def test_an_attack_finds_what_loops_over_the_rows_find(name, seeds):
     if name not in REFERENCE or name not in EXAMPLES:
         pytest.fail(
             f"the attack {name!r} has no slow second way: write a function {name.replace('-', '_')}(original, protected, "
-            "**parameters) in tests/reference/attacks.py and an example of its parameters in tests/test_every_attack.py."
+            "**parameters) under @reference of tests.reference.risks in its test file."
         )
     cases = [
         drawn(s, persons, coarse and name not in COMPLETE)

@@ -1,6 +1,6 @@
 """Every method of the catalogue: what it declares is true, and what it requires holds in the file that it wrote.
 
-A new method needs an example in ``tests/reference/people.py``; one that takes ``require``, ``k`` or ``l`` also needs a
+A new method declares ``examples`` of its parameters; one that takes ``require``, ``k`` or ``l`` also needs a
 way to check it here, by the slow second implementations of ``tests/reference``.
 """
 
@@ -54,7 +54,7 @@ REFUSALS = {
 
 def test_every_method_has_an_example():
     for name in METHODS:
-        assert EXAMPLES.get(name), f"add an example of {name} to tests/reference/people.py"
+        assert EXAMPLES.get(name), f"declare `examples` of {name}"
     assert set(EXAMPLES) == set(METHODS), "an example is of no method"
 
 

@@ -1,7 +1,7 @@
 """Every model of the catalogue: all the ways to a verdict agree with each other and with a slow second way.
 
 The slow way is in ``tests/reference``: loops over plain rows that share no line with the package. A new model needs a
-function in ``src/celosia/checker/models.py`` and an example in ``tests/reference/examples.py``.
+function in ``src/celosia/checker/models.py``, and declares ``examples`` of its parameters without the bound.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from tests.reference.verdicts import (
 )
 
 import celosia
+from celosia.checker.models import _LARGER_IS_SAFER as LARGER_IS_SAFER
 from celosia.checker.models import MODELS
 from celosia.checker.rows import Plain
 from celosia.errors import ParameterError, RequirementError, SchemaError
-from celosia.parts import build, describe, meets, parts, protects, search_hints
+from celosia.parts import build, describe, find, meets, parts, protects, search_hints
 from celosia.release.policy.policy import Output, Policy, Step
 from celosia.release.run import run
 from celosia.release.verify.verify import verify
@@ -38,7 +39,11 @@ from celosia.release.verify.verify import verify
 def test_every_model_has_a_slow_second_way_and_an_example():
     for name in parts("model"):
         assert name in MODELS, f"write {name} a second time in src/celosia/checker/models.py and add it to MODELS"
-        assert any(e.model == name for e in EXAMPLES), f"add an example of {name} to tests/reference/examples.py"
+        assert any(e.model == name for e in EXAMPLES), f"declare `examples` of {name}"
+        larger = find("model", name).direction == "at least"
+        assert (name in LARGER_IS_SAFER) == larger, (
+            f"{name}: celosia.checker.models._LARGER_IS_SAFER contradicts `direction`"
+        )
     for name in MODELS:
         assert name in parts("model"), f"there is no model {name} any more: delete it from tests/reference"
 

@@ -1,7 +1,7 @@
 """Every risk of the catalogue against loops over plain rows: persons, weights, missing values, suppressed records.
 
-A new risk needs a function of its name in ``tests/reference/risks.py`` (``attacks.py`` when it compares two tables) and
-an example of its parameters here.
+A new risk needs a function of its name under ``@reference`` (``tests.reference.risks``) in its own test file, and declares
+``examples`` of its parameters.
 """
 
 from __future__ import annotations

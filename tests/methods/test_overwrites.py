@@ -12,7 +12,7 @@ import pytest
 import celosia
 from celosia import Schema
 from celosia.data.schema import Role
-from celosia.parts import build, parts, public_spec
+from celosia.parts import build, find, parts, public_spec
 from celosia.release.evidence.plain_data import plain
 from celosia.table.pairing import positions
 
@@ -59,7 +59,7 @@ EXAMPLES = {
     "top-code": {"columns": ["pay"], "value": 1500},
     "tree-generalise": {"columns": ["town"], "k": 70},
 }
-"""Parameters with which a method changes something; others get numeric columns."""
+"""Parameters with which a method changes something; others get numeric columns and their required parameters."""
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,9 @@ def table():
 
 @pytest.mark.parametrize("name", parts("method"))
 def test_a_method_overwrites_what_it_declares_and_nothing_else(table, name):
-    method = build("method", {"use": name, **EXAMPLES.get(name, {"columns": ["pay", "hours"]})})
+    cls = find("method", name)
+    required = {field: value for field, value in cls.examples[0].items() if cls.model_fields[field].is_required()}
+    method = build("method", {"use": name, **EXAMPLES.get(name, required | {"columns": ["pay", "hours"]})})
     protected = celosia.protect(table, method, seed=1)
     told = json.dumps(plain([protected.history, public_spec(method)]))
     assert not re.search(r"\b(N\d|P\d|H1\d\d\d)", told), "the evidence of a step names somebody"

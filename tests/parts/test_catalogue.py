@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+from pydantic.fields import FieldInfo
 from typer.testing import CliRunner
 
 from celosia.errors import ParameterError, UnknownName
@@ -66,6 +67,12 @@ CHOSEN: dict[tuple[str, str], dict[str, Any]] = {
 """Of parts that need one of several parameters, one of them."""
 
 
+def limit_of(field: FieldInfo) -> object:
+    """A number that a field allows: its lower or upper limit. The bound of a model is in none of its examples."""
+    limits = [getattr(mark, name, None) for name in ("ge", "le") for mark in field.metadata]
+    return next((limit for limit in limits if limit is not None), None)
+
+
 def test_the_kinds_are_the_documented_ones():
     assert set(kinds()) == {"method", "model", "risk", "attack", "loss", "mechanism", "hierarchy"}
 
@@ -98,7 +105,12 @@ def test_an_unknown_parameter_is_refused_with_the_name_of_the_part(kind, name):
 def test_a_part_is_written_and_read_back(kind, name):
     cls = find(kind, name)
     required = [field for field, info in cls.model_fields.items() if info.is_required()]
-    chosen = dict(cls.examples[0]) | CHOSEN.get((kind, name), {})
+    bounds = {
+        field: limit
+        for field in required
+        if kind == "model" and (limit := limit_of(cls.model_fields[field])) is not None
+    }
+    chosen = bounds | dict(cls.examples[0]) | CHOSEN.get((kind, name), {})
     unknown = [field for field in required if field not in EXAMPLES and field not in chosen]
     assert not unknown, f"{name}: give {', '.join(unknown)} in `examples`, so that it can be built."
     given = {field: EXAMPLES[field] if field in EXAMPLES else chosen[field] for field in required}
