@@ -141,6 +141,13 @@ def measure_class_size(place, request):
     KAnonymity(k=2).value(table)
 
 
+def measure_hard_class_size(place, request):
+    hard = runpy.run_path(str(PAGE.parents[2] / "tools" / "class_size.py"))["HARD"]
+    pl.DataFrame(hard).write_csv(place / "hard.csv")
+    schema = celosia.Schema.of(quasi=["age", "sex"], person="id", missing="wildcard")
+    KAnonymity(k=2).value(celosia.read(place / "hard.csv", schema))
+
+
 def declare_dataset(place):
     (place / "dataset.toml").write_text(DATASET)
     assert run(["gateway", "init"]) == 0
@@ -164,6 +171,7 @@ JOBS = {
     "celosia run": (None, run_policy),
     "celosia assess": (None, assess_file),
     "One class size, traced": (None, measure_class_size),
+    "One class size with persons, wildcards and suppression": (None, measure_hard_class_size),
     "celosia query": (declare_dataset, query_file),
     "A click in the studio": (prepare_clinic, click),
     "celosia consent request": (fill_university, publish),
