@@ -215,7 +215,7 @@ class EquivalenceClasses:
 
     @property
     def open_missing(self) -> list[str]:
-        """The quasi-identifiers whose missing values may be anything."""
+        """Quasi-identifiers whose missing values are compatible with other values."""
         return [name for name in self.schema.quasi if self.schema[name].missing != Missing.CATEGORY]
 
     def frequencies(self, *, weighted: bool = False, alpha: float | None = None) -> NDArray[np.float64]:

@@ -191,6 +191,7 @@ class TableCounts:
         return self._count(tuple(dict.fromkeys(needed)), rows_only=rows_only)
 
     def _starred_entries(self, histogram: Histogram) -> NDArray[np.bool_]:
+        """Return the mask of the entries with ``*`` in every suppression column."""
         stars = np.full(len(histogram), self.rows.can_show_stars, dtype=np.bool_)
         for name in self.rows.suppression_columns if self.rows.can_show_stars else ():
             column = histogram.column(name)
@@ -198,7 +199,7 @@ class TableCounts:
         return stars
 
     def _suppressed_entries(self, histogram: Histogram) -> NDArray[np.bool_]:
-        """Return the mask of the entries of suppressed rows; where all entries are ``*`` that is no mark."""
+        """Return the mask of the entries of suppressed rows; ``*`` in all entries of a table does not mark any."""
         hidden = np.zeros(len(histogram), dtype=np.bool_)
         if self.rows.has_marks:
             marks = histogram.column(SUPPRESSED)

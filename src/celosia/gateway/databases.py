@@ -376,7 +376,7 @@ def _check_bounds(database: Database, name: str, table: TableFacts) -> None:
 
 
 def _check_join(database: Database, facts: DatasetFacts, join: JoinFacts) -> None:
-    """Refuse a join whose sides the database would convert, which can fail for some values."""
+    """Raise if the two columns of a join differ in type: converting can fail for some values."""
     stored = []
     for side in (join.left, join.right):
         table, _, column = side.partition(".")

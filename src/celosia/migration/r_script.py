@@ -265,7 +265,7 @@ class _Parser:
         return Call(str(name or ""), arguments, line)
 
     def _arguments(self, closing: str) -> tuple[tuple[str | None, Node], ...]:
-        """Arguments up to a closing sign; ``]]`` is two of one sign."""
+        """Parse the arguments of a call or index up to its closing bracket: ``)``, ``]`` or ``]]``."""
         self._inside += 1
         listed: list[tuple[str | None, Node]] = []
         while not self._is(closing[0]):

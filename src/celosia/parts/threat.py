@@ -34,7 +34,7 @@ class AttackEvidence(Evidence):
 
 
 class LinkEvidence(AttackEvidence):
-    """Share of right links, of the number of linked persons."""
+    """Share of correct links, its interval and baseline, and the number of linked records (persons, if declared)."""
 
     records: int
 

@@ -49,7 +49,7 @@ def needs_method(suggestions: Sequence[ColumnSuggestion]) -> bool:
 
 
 def preset_of(suggestions: Sequence[ColumnSuggestion]) -> str:
-    """Return the rule that wants its own steps in place of a search."""
+    """Return the name of the preset that prescribes the steps, such as Safe Harbor; empty if there is none."""
     return next((s.preset for s in suggestions if s.preset), "")
 
 

@@ -189,7 +189,9 @@ def _assess_further(protected: Table, policy: Policy) -> dict[str, Assessment]:
 
 
 def check_input(table: Table, *, formal: bool = False) -> None:
-    """Raise if a table has no rows, no quasi-identifier, an empty quasi-identifier, or numbers that are not finite.
+    """Validate an input table, and encode the columns that all later counts are computed from.
+
+    Raise if it has no rows, no quasi-identifier, an empty quasi-identifier, or numbers that are not finite.
 
     Under a ``formal`` guarantee the cells are not checked, as they must not decide whether there is a release.
     """

@@ -32,7 +32,7 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class Provenance:
-    """Steps between an input table and a table."""
+    """The input table that a table was derived from, and the steps in between."""
 
     history: tuple[Mapping[str, Any], ...] = ()
     private_history: tuple[Mapping[str, Any], ...] = ()

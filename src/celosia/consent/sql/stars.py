@@ -47,7 +47,10 @@ def star_trace(tracer: Tracer, node: exp.Expr, frame: Frame) -> Trace | None:
 
 
 def star_columns(tracer: Tracer, projection: exp.Expr, frame: Frame) -> Iterator[Named]:
-    """Iterate over the columns of a star; those of a table without known columns are one ``*``."""
+    """Yield name and trace of each column that ``*``, ``t.*`` or ``COLUMNS(…)`` expands to.
+
+    A table whose columns are unknown yields one column named ``*``.
+    """
     from sqlglot import exp
 
     node = projection.unalias()

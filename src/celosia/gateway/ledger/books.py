@@ -136,7 +136,7 @@ class Books:
         return spendings
 
     def stored_answer(self, dataset: str, question: str) -> tuple[int, str] | None:
-        """Return the charge and the answer of a query that was answered before, by its fingerprint."""
+        """Return charge and answer of an earlier query with the fingerprint ``question``; None if there is none."""
         answers = self.rows("stored", dataset=dataset, question=question)
         if answers:
             return answers[0]["charge"], answers[0]["answer"]

@@ -23,7 +23,7 @@ Reading = Literal["wildcard", "conservative", "alpha"]
 
 
 class Holders(NamedTuple):
-    """Pattern i is held by ``person[first[i] : first[i + 1]]``, each with a weight and a number of rows."""
+    """Persons of each pattern: ``person[first[i] : first[i + 1]]`` have pattern i, each with a weight and its rows."""
 
     first: Ints
     person: Ints
@@ -159,7 +159,10 @@ def _masks(missing: Flags) -> tuple[Ints, Flags]:
 
 @jit()
 def _match_weight(giver: Flags, taker: Flags, share: float, empty_counts: bool) -> float:
-    """Return the part of a pattern that a compatible one receives, by the observed columns of the two."""
+    """Return the weight with which ``giver`` is counted in the frequency of a compatible ``taker``.
+
+    Both are masks of observed columns. The weight is 1 for a complete giver and ``share`` for an incomplete one.
+    """
     if not empty_counts and taker.all() and not giver.any():
         return 0.0  # sdcMicro: nothing observed adds nothing to complete patterns
     return 1.0 if giver.all() else share

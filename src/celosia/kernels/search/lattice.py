@@ -161,7 +161,10 @@ def roll_up(
 def _merge_in_table(
     start: Ints, value: Small, count: Ints, group: Small, groups: int, width: int
 ) -> tuple[Ints, Small, Ints]:
-    """Add up through a full table of groups and values."""
+    """Sum the value counts of the rows of each group, by a dense table of groups × values.
+
+    Returned as compressed rows: where each group starts, its values, their counts.
+    """
     full = np.zeros((groups, width), dtype=np.int64)
     for r in range(len(group)):
         g = group[r]

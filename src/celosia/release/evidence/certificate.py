@@ -75,7 +75,7 @@ class Document(Form):
 
 
 class Claim(Form):
-    """A measured number."""
+    """Entry of a certificate for one measure: its value, its parameters, and what was withheld."""
 
     part: str = Field(description="what was measured, in the text grammar; parameters that are withheld are left out")
     value: Number | None = Field(description="the number; none where the measure does not apply")

@@ -58,7 +58,7 @@ def public_steps(protected: Table, methods: tuple[str, ...]) -> tuple[PublicStep
 
 
 def wanted_column(attack: str, original: Table, given: str | None) -> str:
-    """Return the sensitive column that an intruder wants: as given, or the first that is declared."""
+    """Return the sensitive column that an intruder infers: ``given``, or the first of the schema."""
     if given is not None:
         return given
     if not original.schema.sensitive:

@@ -56,7 +56,7 @@ def merge(
 
 
 def _families(row: Ints, classes: Sequence[Class]) -> list[list[Class]]:
-    """Group classes by the node above them at a level, in order; every class lies below exactly one."""
+    """Group classes by their ancestor at a level; ``row`` is the ancestor of every leaf."""
     by_node: dict[int, list[Class]] = {}
     for class_ in classes:
         by_node.setdefault(int(row[class_.leaves[0]]), []).append(class_)

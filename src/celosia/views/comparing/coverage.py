@@ -124,7 +124,7 @@ def _count_unsuppressed(table: Table, names: list[str]) -> pl.DataFrame:
 
 
 def _by_text(counted: pl.DataFrame, name: str) -> tuple[list[str | None], NDArray[np.int64]]:
-    """Merge counts by the text of the values: NaN and missing are one."""
+    """Return the distinct values as text and their row counts; NaN and missing are merged."""
     import polars as pl
 
     by_text = (

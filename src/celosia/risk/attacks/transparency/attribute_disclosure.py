@@ -112,7 +112,7 @@ class AttributeDisclosure(ReadsCertificate, DisclosesValue, Attack):
         return protected.compute_once((str(self), Same(self.control), Same(original)), make)
 
     def _columns(self, original: Table, protected: Table) -> tuple[list[str], list[str]]:
-        """Return the known and the wanted columns."""
+        """Return the columns that the intruder knows, and those that she infers."""
         from celosia.views.comparing.encoding import known_columns
 
         shared = known_columns(original, protected, None, numbers=False)

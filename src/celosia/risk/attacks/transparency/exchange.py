@@ -118,7 +118,10 @@ def candidates(columns: list[ExchangedColumn], own: Own) -> Candidates:
 
 
 def _window(column: ExchangedColumn) -> tuple[Ints, Ints, Ints]:
-    """Return the released records in the order of a column, and the run of them within reach of each record."""
+    """Return the released records sorted by a column, and the start and end of those that each record can be.
+
+    These are all of them unless the column was swapped within a window of ranks over all rows.
+    """
     from celosia.kernels.neighbours.likely_exchange import WINDOW
 
     low, high = column.others

@@ -55,7 +55,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class View:
-    """View model of a board."""
+    """Content of the page of a :class:`Board`: the drawing, the clusters, and the numbers of one iteration."""
 
     board: Board
     drawing: Drawing
