@@ -75,7 +75,7 @@ def init(
     from celosia.errors import OutputError
     from celosia.frontier import suggested_policy
     from celosia.parts import map_path
-    from celosia.proposals import decide, first_look, keep_columns, undecided_groups
+    from celosia.proposals import decide, first_look, keep_columns, lattice_nodes, undecided_groups
     from celosia.proposals import safe_harbor as by_safe_harbor
     from celosia.proposals.code_book import read_code_book
 
@@ -106,7 +106,8 @@ def init(
         draft.write_text(FOR_EDITORS + text, encoding="utf-8")
     if json:
         tried = {} if choice is None else choice.spec()
-        print_json({"policy": str(out), **_as_data(suggestions), **tried, "notes": seen.notes})
+        columns = {"columns": [s.spec() for s in suggestions], "combinations": lattice_nodes(suggestions)}
+        print_json({"policy": str(out), **columns, **tried, "notes": seen.notes})
     else:
         _print(suggestions, seen.notes)
         if choice is not None:
@@ -141,35 +142,14 @@ def _ask_group(group: UndecidedGroup) -> Undecided:
     return answer
 
 
-def _as_data(suggestions: Sequence[ColumnSuggestion]) -> dict[str, object]:
-    """Return the suggestions as plain data."""
-    from celosia.proposals import lattice_nodes
-
-    columns = [
-        {
-            "column": s.name,
-            "role": str(s.role),
-            "left_out": s.left_out or s.role in ("identifier", "person", "household"),
-            "kind": str(s.kind),
-            "reason": s.reason,
-            "if_wrong": s.if_wrong,
-            "clean": [untidy.sentence for untidy in s.untidy],
-        }
-        for s in suggestions
-    ]
-    return {"columns": columns, "combinations": lattice_nodes(list(suggestions))}
-
-
 def _print(suggestions: Sequence[ColumnSuggestion], notes: Sequence[str]) -> None:
     """Print the suggestions by role, and what was noticed besides."""
     from celosia.cli.bases.show import console, print_rows
 
-    terminal = console()
     for role, title in TITLES.items():
         _print_group(title, [s for s in suggestions if s.role == role and not s.left_out])
-    _print_group(
-        "Undecided: left out of the release until you give them a role", [s for s in suggestions if s.left_out]
-    )
+    undecided = [s for s in suggestions if s.left_out]
+    _print_group("Undecided: left out of the release until you give them a role", undecided)
     untidy = [
         (u.column, u.sentence, "done" if u.certain else "your choice")
         for s in suggestions
@@ -179,7 +159,7 @@ def _print(suggestions: Sequence[ColumnSuggestion], notes: Sequence[str]) -> Non
     if untidy:
         print_rows("To clean: proposals stand in the policy", ("column", "what", ""), untidy[:SHOWN])
     for note in notes:
-        terminal.print(note)
+        console().print(note)
 
 
 def _print_choice(choice: MethodChoice) -> None:

@@ -68,9 +68,7 @@ class FileOptions:
 
 
 def protect_file(method: Method, options: FileOptions) -> None:
-    """Read a file, apply the method, and write the columns that may be released; further tables become files next to
-    it.
-    """
+    """Read a file, apply the method, and write the columns that may be released; further tables get own files."""
     from celosia.cli.bases.show import print_json, print_left_out, print_step, progress
     from celosia.cli.bases.sources import open_source
     from celosia.errors import OutputError
@@ -173,9 +171,7 @@ def _declare_named(table: Table, method: Method) -> Table:
 
 
 def _mark_suspected(table: Table, method: Method) -> Table:
-    """Return the table with declared columns as identifiers that look like some and that the method does not
-    overwrite.
-    """
+    """Return the table with columns that look like identifiers declared so, unless the method overwrites them."""
     from celosia.data.schema import NAMING, Role
     from celosia.proposals import suggest
 

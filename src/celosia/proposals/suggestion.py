@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from celosia.data.schema import Kind, Role
+from celosia.data.schema import NAMING, Kind, Role
 from celosia.proposals.cleanup import Untidiness
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 
 @dataclass(frozen=True)
@@ -48,3 +51,15 @@ class ColumnSuggestion:
     preset: str = ""
     #: What to clean before counting.
     untidy: tuple[Untidiness, ...] = ()
+
+    def spec(self) -> dict[str, JsonValue]:
+        """Return what ``celosia init --json`` prints of the suggestion."""
+        return {
+            "column": self.name,
+            "role": str(self.role),
+            "left_out": self.left_out or self.role in NAMING,
+            "kind": str(self.kind),
+            "reason": self.reason,
+            "if_wrong": self.if_wrong,
+            "clean": [untidy.sentence for untidy in self.untidy],
+        }
