@@ -69,6 +69,7 @@ def fuzzy_l_diversity(
     norm: str = "product",
     variant: str = "distinct",
     c: float = 3.0,
+    *,
     least_degree: float = 0.0,
     least_count: float = 0.0,
 ) -> tuple[float, bool]:
@@ -86,8 +87,8 @@ def fuzzy_l_diversity(
             elif variant == "distinct":
                 diversities.append(len(holders))
             else:
-                known = {i: degree for i, degree in degrees.items() if table.rows[i][name] is not None}
-                diversities.append(min(_diversity(table, part, name, variant, c) for part in (degrees, known)))
+                filled = {i: degree for i, degree in degrees.items() if table.rows[i][name] is not None}
+                diversities.append(min(_diversity(table, part, name, variant, c) for part in (degrees, filled)))
     value = min(diversities, default=math.inf)
     return value, value >= l - HAIR
 

@@ -259,8 +259,8 @@ class TableCounts:
     def _count(self, names: tuple[str, ...], *, rows_only: bool) -> Histogram:
         rows_only = rows_only or (self.schema.person is None and self.schema.weight is None)
         if (names, rows_only) not in self._known:
-            known = self._project_known(names, rows_only=rows_only)
-            histogram = self._compute(names, rows_only=rows_only) if known is None else known
+            projected = self._project_known(names, rows_only=rows_only)
+            histogram = self._compute(names, rows_only=rows_only) if projected is None else projected
             self._known[names, rows_only] = histogram
         return self._known[names, rows_only]
 

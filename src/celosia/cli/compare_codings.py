@@ -31,16 +31,20 @@ def compare_codings(
     table, policy = open_source(source, roles, engine=engine, memory=memory)
     if policy is None and not table.schema.quasi:
         table = table.with_schema(guess_schema(table))
-    found = measure(table, cells, columns=names(columns), least_degree=least_degree)
+    codings = measure(table, cells, columns=names(columns), least_degree=least_degree)
     if json:
-        print_json({"codings": found.to_dicts()})
+        print_json({"codings": codings.to_dicts()})
         return
     rows = [
-        (row["coding"], "joint" if row["joint"] else "independent", *(_number(row[name]) for name in found.columns[2:]))
-        for row in found.to_dicts()
+        (
+            row["coding"],
+            "joint" if row["joint"] else "independent",
+            *(_format_value(row[name]) for name in codings.columns[2:]),
+        )
+        for row in codings.to_dicts()
     ]
-    print_rows("Codings (larger k, Q and l and a smaller t are safer)", ("coding", "", *found.columns[2:]), rows)
+    print_rows("Codings (larger k, Q and l and a smaller t are safer)", ("coding", "", *codings.columns[2:]), rows)
 
 
-def _number(value: float | None) -> str:
+def _format_value(value: float | None) -> str:
     return "–" if value is None else f"{value:.4g}"

@@ -287,15 +287,15 @@ def _derived_columns(table: Table, trial: MethodTrial, policy: Policy) -> dict[s
         return {}
     released = protected.drop([name for name in protected.names if not table.schema[name].declared])
     overwritten = overwritten_columns(table, methods)
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     while True:
         derived = DerivedColumns(table, released, overwritten, frozenset())
         names = [name for name in released.names if name not in table.schema.quasi]
         sightings = [s for name in names for s in derived.sightings(name, len(released)) if s.certain]
         if not sightings:
-            return found | _revealing_columns(table, released)
+            return reasons | _revealing_columns(table, released)
         last = max(sightings, key=lambda s: (s.column not in policy.purpose.keep, released.names.index(s.column)))
-        found[last.column] = last.what
+        reasons[last.column] = last.what
         released = released.drop([last.column])
 
 

@@ -131,9 +131,9 @@ class FuzzyLDiversity(_FuzzyModel):
                 for filled in {False, sensitive.missing_code is not None}:  # with missing values, and without
                     some = local != sensitive.missing_code if filled else np.ones(len(local), np.bool_)
                     own_some = None if own is None else own[some]
-                    found = self._weighted(mu[some], local[some], own_some, sensitive.width)
-                    found = np.where(values[place] > 0, np.maximum(found, 1.0), 0.0)
-                    diversity[place] = np.minimum(diversity[place], found) if filled else found
+                    block_diversity = self._weighted(mu[some], local[some], own_some, sensitive.width)
+                    block_diversity = np.where(values[place] > 0, np.maximum(block_diversity, 1.0), 0.0)
+                    diversity[place] = np.minimum(diversity[place], block_diversity) if filled else block_diversity
             # a value that every person of a cell has discloses it, whatever others they have
             result[column] = np.where(values == 1, 1.0, diversity)
         return result

@@ -104,9 +104,9 @@ def read_code_book(path: str | Path) -> CodeBook:
             labels.setdefault(name, {})[cells["value"]] = cells["label"]
             continue
         for what in ("label", "value", "description"):
-            found = PAIR.findall(cells.get(what, ""))
-            if len(found) >= 2:
-                labels.setdefault(name, {}).update({code: label.strip() for code, label in found})
+            pairs = PAIR.findall(cells.get(what, ""))
+            if len(pairs) >= 2:
+                labels.setdefault(name, {}).update({code: label.strip() for code, label in pairs})
                 break
     return CodeBook(descriptions, labels)
 

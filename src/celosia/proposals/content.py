@@ -131,8 +131,8 @@ def contents_of(frame: pl.DataFrame | pl.LazyFrame, book: CodeBook | None = None
     over_all = _over_all(lazy, len(names)) if sample.height < rows else [None] * len(names)
     columns = zip(names, sample.get_columns(), over_all, strict=True)
     book = book or CodeBook()
-    found = {name: _content(name, column, rows, counted) for name, column, counted in columns}
-    return {name: _described(content, book) for name, content in found.items()}
+    contents = {name: _content(name, column, rows, counted) for name, column, counted in columns}
+    return {name: _described(content, book) for name, content in contents.items()}
 
 
 def _described(content: Content, book: CodeBook) -> Content:

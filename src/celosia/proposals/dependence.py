@@ -94,9 +94,9 @@ def computed_from(sample: pl.DataFrame, sources: Sequence[int], targets: Iterabl
 
     Body mass index is a product of powers of height and weight, experience a difference of age and schooling.
     """
-    found: dict[int, tuple[int, ...]] = {}
+    computed: dict[int, tuple[int, ...]] = {}
     if len(sources) < 2:
-        return found
+        return computed
     x = np.column_stack([_numbers(sample, source) for source in sources])
     for target in targets:
         y = _numbers(sample, target)
@@ -118,9 +118,9 @@ def computed_from(sample: pl.DataFrame, sources: Sequence[int], targets: Iterabl
             if 1 - ((centred - scaled @ weights) ** 2).sum() / (centred**2).sum() >= COMPUTED:
                 large = usable[np.abs(weights) > 0.05 * np.abs(weights).max()]
                 if len(large) > 1:
-                    found[target] = tuple(sources[i] for i in large)
+                    computed[target] = tuple(sources[i] for i in large)
                 break
-    return found
+    return computed
 
 
 def _numbers(sample: pl.DataFrame, column: int) -> npt.NDArray[np.float64]:

@@ -102,21 +102,21 @@ def decide_together(
     person = next((s.name for s in proposed if s.role == Role.PERSON), None)
     sample = sample_of(frame, names, person)
     codes = encode(sample)
-    found = {s.name: s for s in proposed}
+    suggestions = {s.name: s for s in proposed}
     unknown = set(evidence.unknown)
-    _join_dates(found, evidence)
-    _decide_blocks(found, unknown, codes, names, evidence)
-    _decide_dummies(found, unknown, codes, names, evidence)
-    _mark_derived(found, unknown, sample, codes, names, evidence)
-    _decide_unknown(found, unknown, evidence)
-    _mark_copies(found, unknown, codes, names, evidence)
-    _mark_ranks(found, unknown, names)
-    _mark_interactions(found, unknown, codes, names)
-    return [found[name] for name in names], unknown
+    _join_dates(suggestions, evidence)
+    _decide_blocks(suggestions, unknown, codes, names, evidence)
+    _decide_dummies(suggestions, unknown, codes, names, evidence)
+    _mark_derived(suggestions, unknown, sample, codes, names, evidence)
+    _decide_unknown(suggestions, unknown, evidence)
+    _mark_copies(suggestions, unknown, codes, names, evidence)
+    _mark_ranks(suggestions, unknown, names)
+    _mark_interactions(suggestions, unknown, codes, names)
+    return [suggestions[name] for name in names], unknown
 
 
 def _decide_blocks(
-    found: dict[str, ColumnSuggestion],
+    suggestions: dict[str, ColumnSuggestion],
     unknown: set[str],
     codes: Codes,
     names: list[str],
@@ -126,25 +126,25 @@ def _decide_blocks(
     free = {
         name: content
         for name, content in evidence.contents.items()
-        if found[name].role in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
+        if suggestions[name].role in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
         and content.distinct > 1
         and content.kind not in (Kind.DATE, Kind.TEXT)
     }
     for block in blocks(free):
-        known = Counter(found[name].role for name in block if name not in unknown)
+        role_counts = Counter(suggestions[name].role for name in block if name not in unknown)
         dummies = all(evidence.contents[name].distinct == 2 for name in block) and is_exclusive(
             codes, [names.index(name) for name in block]
         )
-        role = known.most_common(1)[0][0] if known else Role.SENSITIVE
+        role = role_counts.most_common(1)[0][0] if role_counts else Role.SENSITIVE
         if role == Role.QUASI and (dummies or len(block) < MANY_ITEMS):
-            if sum(known.values()) < 0.5 * len(block):
+            if sum(role_counts.values()) < 0.5 * len(block):
                 continue
             members = [name for name in block if name in unknown]
         else:
             role = Role.SENSITIVE if role == Role.QUASI else role
             items = len(block) >= MANY_ITEMS
-            members = [name for name in block if name in unknown or (items and found[name].role != role)]
-        if dummies and not known:
+            members = [name for name in block if name in unknown or (items and suggestions[name].role != role)]
+        if dummies and not role_counts:
             continue
         for name in members:
             reason = (
@@ -154,32 +154,36 @@ def _decide_blocks(
                 reason = (
                     f"one of {len(block)} columns with similar names and the same scale, most of which others may know"
                 )
-            found[name] = replace(found[name], role=role, reason=reason)
+            suggestions[name] = replace(suggestions[name], role=role, reason=reason)
             unknown.discard(name)
 
 
-def _join_dates(found: dict[str, ColumnSuggestion], evidence: Evidence) -> None:
+def _join_dates(suggestions: dict[str, ColumnSuggestion], evidence: Evidence) -> None:
     """Make the parts of a date quasi-identifiers: the day and the month of one event, in columns of their own."""
-    parts = {part: [n for n in found if words_of(n) and words_of(n)[-1] in words] for part, words in DATE_PARTS.items()}
+    parts = {
+        part: [n for n in suggestions if words_of(n) and words_of(n)[-1] in words] for part, words in DATE_PARTS.items()
+    }
     if not all(parts.values()):
         return
     for name in (name for names in parts.values() for name in names):
-        if found[name].role == Role.INSENSITIVE and evidence.contents[name].distinct > 1:
-            found[name] = replace(
-                found[name], role=Role.QUASI, reason="a part of a date: the day and the month of an event"
+        if suggestions[name].role == Role.INSENSITIVE and evidence.contents[name].distinct > 1:
+            suggestions[name] = replace(
+                suggestions[name], role=Role.QUASI, reason="a part of a date: the day and the month of an event"
             )
 
 
-def _mark_interactions(found: dict[str, ColumnSuggestion], unknown: set[str], codes: Codes, names: list[str]) -> None:
+def _mark_interactions(
+    suggestions: dict[str, ColumnSuggestion], unknown: set[str], codes: Codes, names: list[str]
+) -> None:
     """Leave out flags that are another flag among the records with one value of a quasi-identifier.
 
     "Heart attack, women" beside "heart attack" shows who is a woman.
     """
     released = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
-    kept = [i for i, n in enumerate(names) if found[n].role in released and not found[n].left_out]
+    kept = [i for i, n in enumerate(names) if suggestions[n].role in released and not suggestions[n].left_out]
     flags = [i for i in kept if codes[:, i].max() <= 2]
-    sources = [i for i in kept if found[names[i]].role == Role.QUASI]
-    for target in [i for i in flags if found[names[i]].role != Role.QUASI]:
+    sources = [i for i in kept if suggestions[names[i]].role == Role.QUASI]
+    for target in [i for i in flags if suggestions[names[i]].role != Role.QUASI]:
         ones = codes[:, target] == 2
         if ones.sum() < SHARED:
             continue
@@ -192,29 +196,34 @@ def _mark_interactions(found: dict[str, ColumnSuggestion], unknown: set[str], co
             if same:
                 used = (names[same[0]], names[source])
                 reason = f"{used[0]} among the records with one value of {used[1]}: beside {used[0]} it shows {used[1]}"
-                found[names[target]] = replace(found[names[target]], left_out=True, reason=reason, derived_from=used)
+                suggestions[names[target]] = replace(
+                    suggestions[names[target]], left_out=True, reason=reason, derived_from=used
+                )
                 unknown.discard(names[target])
                 break
 
 
 def _decide_dummies(
-    found: dict[str, ColumnSuggestion], unknown: set[str], codes: Codes, names: list[str], evidence: Evidence
+    suggestions: dict[str, ColumnSuggestion], unknown: set[str], codes: Codes, names: list[str], evidence: Evidence
 ) -> None:
     """Give an unknown flag the role of two known flags with which it never coincides: they are dummies of one fact."""
     flags = [name for name, content in evidence.contents.items() if content.distinct == 2 and not content.missing]
-    known: dict[str, list[str]] = {}
+    flags_by_meaning: dict[str, list[str]] = {}
     for name in flags:
-        meaning = found[name].meaning
+        meaning = suggestions[name].meaning
         if meaning is not None and name not in unknown:
-            known.setdefault(meaning, []).append(name)
+            flags_by_meaning.setdefault(meaning, []).append(name)
     seconds = {name: codes[:, names.index(name)] == 2 for name in flags}
     for name in [name for name in flags if name in unknown]:
-        for members in known.values():
+        for members in flags_by_meaning.values():
             apart = [other for other in members if _excludes(seconds[name], seconds[other])]
-            if len(apart) >= 2 and found[name].role == Role.QUASI:
+            if len(apart) >= 2 and suggestions[name].role == Role.QUASI:
                 reason = f"never 1 where {' or '.join(apart[:2])} is: values of one fact"
-                found[name] = replace(
-                    found[name], role=found[apart[0]].role, meaning=found[apart[0]].meaning, reason=reason
+                suggestions[name] = replace(
+                    suggestions[name],
+                    role=suggestions[apart[0]].role,
+                    meaning=suggestions[apart[0]].meaning,
+                    reason=reason,
                 )
                 unknown.discard(name)
 
@@ -225,7 +234,7 @@ def _excludes(a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_]) -> bool:
 
 
 def _mark_derived(
-    found: dict[str, ColumnSuggestion],
+    suggestions: dict[str, ColumnSuggestion],
     unknown: set[str],
     sample: pl.DataFrame,
     codes: Codes,
@@ -234,14 +243,14 @@ def _mark_derived(
 ) -> None:
     """Leave out the columns that are functions of quasi-identifiers: beside a coarser source they would undo it."""
     released = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
-    known = [s for s in found.values() if s.role == Role.QUASI and s.name not in unknown]
+    quasi_columns = [s for s in suggestions.values() if s.role == Role.QUASI and s.name not in unknown]
     # The finest sources first: the town decides the province, and the birth date the age.
-    sources = sorted(known, key=lambda s: (-evidence.contents[s.name].distinct, s.kind == Kind.NOMINAL))
+    sources = sorted(quasi_columns, key=lambda s: (-evidence.contents[s.name].distinct, s.kind == Kind.NOMINAL))
     for source in sources:
-        hidden = found[source.name].left_out
+        hidden = suggestions[source.name].left_out
         place = names.index(source.name)
         for i in functions_of(codes, place).nonzero()[0].tolist():
-            other = found[names[i]]
+            other = suggestions[names[i]]
             if i == place or other.role not in released or other.left_out:
                 continue
             if evidence.contents[other.name].distinct < 2 or (hidden and other.role == Role.QUASI):
@@ -250,7 +259,7 @@ def _mark_derived(
                 reason = (
                     f"filled where {other.name} has one of its values: beside that column it would undo the protection"
                 )
-                found[source.name] = replace(source, left_out=True, reason=reason, derived_from=(other.name,))
+                suggestions[source.name] = replace(source, left_out=True, reason=reason, derived_from=(other.name,))
                 break
             values = evidence.contents[other.name].distinct
             coarser = 2 < values < evidence.contents[source.name].distinct
@@ -259,35 +268,35 @@ def _mark_derived(
             if other.role == Role.QUASI and other.name not in unknown and (coarser or apart):
                 # Transformed together with its source: what is hidden there may stay here.
                 reason = f"{other.reason}; a function of {source.name}"
-                found[other.name] = replace(other, reason=reason, derived_from=(source.name,))
+                suggestions[other.name] = replace(other, reason=reason, derived_from=(source.name,))
                 continue
             reason = f"a function of {source.name}: beside a coarser {source.name} it would undo the protection"
-            found[other.name] = replace(other, left_out=True, reason=reason, derived_from=(source.name,))
+            suggestions[other.name] = replace(other, left_out=True, reason=reason, derived_from=(source.name,))
             unknown.discard(other.name)
     numeric = [
         names.index(s.name)
-        for s in known
-        if not found[s.name].left_out and s.kind == Kind.NUMERIC and evidence.contents[s.name].low is not None
+        for s in quasi_columns
+        if not suggestions[s.name].left_out and s.kind == Kind.NUMERIC and evidence.contents[s.name].low is not None
     ]
-    others = [i for i, name in enumerate(names) if i not in numeric and _is_amount(found[name], evidence)]
+    others = [i for i, name in enumerate(names) if i not in numeric and _is_amount(suggestions[name], evidence)]
     for i, used in computed_from(sample, numeric, others).items():
         listed = " and ".join(names[j] for j in used)
         reason = f"computed from {listed}: beside coarser values of these it would undo the protection"
         derived = tuple(names[j] for j in used)
-        found[names[i]] = replace(found[names[i]], left_out=True, reason=reason, derived_from=derived)
+        suggestions[names[i]] = replace(suggestions[names[i]], left_out=True, reason=reason, derived_from=derived)
         unknown.discard(names[i])
 
 
-def _mark_ranks(found: dict[str, ColumnSuggestion], unknown: set[str], names: list[str]) -> None:
+def _mark_ranks(suggestions: dict[str, ColumnSuggestion], unknown: set[str], names: list[str]) -> None:
     """Leave out deciles and other ranks of an amount in the table: with it they show the group that was ranked."""
     for name in names:
         words = set(words_of(name))
-        if not words & RANKS or found[name].role not in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE):
+        if not words & RANKS or suggestions[name].role not in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE):
             continue
         source = next((other for other in names if other != name and words - RANKS == set(words_of(other))), None)
-        if source is not None and found[source].role == Role.SENSITIVE and not found[source].left_out:
+        if source is not None and suggestions[source].role == Role.SENSITIVE and not suggestions[source].left_out:
             reason = f"a rank of {source}: beside it, it shows in which group the rank was computed"
-            found[name] = replace(found[name], left_out=True, reason=reason, derived_from=(source,))
+            suggestions[name] = replace(suggestions[name], left_out=True, reason=reason, derived_from=(source,))
             unknown.discard(name)
 
 
@@ -301,10 +310,10 @@ def _is_filled(source: npt.NDArray[np.int32], target: npt.NDArray[np.int32]) -> 
 
 
 def _mark_copies(
-    found: dict[str, ColumnSuggestion], unknown: set[str], codes: Codes, names: list[str], evidence: Evidence
+    suggestions: dict[str, ColumnSuggestion], unknown: set[str], codes: Codes, names: list[str], evidence: Evidence
 ) -> None:
     """Leave out amounts in the same order as another one in every record: its logarithm, its square, another unit."""
-    amounts = [i for i, name in enumerate(names) if _is_amount(found[name], evidence) and found[name].rare]
+    amounts = [i for i, name in enumerate(names) if _is_amount(suggestions[name], evidence) and suggestions[name].rare]
     by_order: dict[bytes, int] = {}
     for i in sorted(amounts, key=lambda i: len(names[i])):  # "logwage" is that of "wage"
         column = codes[:, i]
@@ -315,7 +324,7 @@ def _mark_copies(
             continue
         source = names[first]
         reason = f"in the same order as {source} in every record: beside rounded values of it, it would undo that"
-        found[names[i]] = replace(found[names[i]], left_out=True, reason=reason, derived_from=(source,))
+        suggestions[names[i]] = replace(suggestions[names[i]], left_out=True, reason=reason, derived_from=(source,))
         unknown.discard(names[i])
 
 
@@ -325,19 +334,19 @@ def _is_amount(s: ColumnSuggestion, evidence: Evidence) -> bool:
     return released and s.kind == Kind.NUMERIC and evidence.contents[s.name].low is not None
 
 
-def _decide_unknown(found: dict[str, ColumnSuggestion], unknown: set[str], evidence: Evidence) -> None:
+def _decide_unknown(suggestions: dict[str, ColumnSuggestion], unknown: set[str], evidence: Evidence) -> None:
     """Decide columns of unknown meaning: what a study measures is sensitive, the rest stays undecided."""
     studied = [m for m in evidence.meanings.values() if m is not None and (m.measure or m.role == Role.SENSITIVE)]
-    is_study = len(studied) >= max(MEASURED, MEASURED_SHARE * len(found))
+    is_study = len(studied) >= max(MEASURED, MEASURED_SHARE * len(suggestions))
     aged = any(m is not None and m.what in ("age", "birth date", "birth year") for m in evidence.meanings.values())
     for name in sorted(unknown):
-        content, s = evidence.contents[name], found[name]
+        content, s = evidence.contents[name], suggestions[name]
         meaning = evidence.meanings[name]
         if s.role != Role.QUASI or s.left_out:
             continue
         reason = _measured(content, meaning, is_study, aged)
         if reason:
-            found[name] = replace(s, role=Role.SENSITIVE, reason=reason)
+            suggestions[name] = replace(s, role=Role.SENSITIVE, reason=reason)
             unknown.discard(name)
 
 

@@ -102,23 +102,23 @@ def _words() -> frozenset[str]:
 def _beginnings() -> dict[str, str | None]:
     """Return the word that a beginning stands for; None where it begins words of several meanings."""
     by_words, _ = _phrases()
-    found: dict[str, str | None] = {}
+    full_words: dict[str, str | None] = {}
     singles = {words[0]: places[0] for words, places in by_words.items() if len(words) == 1}
     for word, place in singles.items():
         for length in range(SHORTENED, len(word)):
             short = word[:length]
-            other = found.setdefault(short, word)
+            other = full_words.setdefault(short, word)
             if other is not None and singles[other] != place:
-                found[short] = None
-    return found
+                full_words[short] = None
+    return full_words
 
 
 @cache
-def _known(word: str) -> tuple[str, ...]:
+def _vocabulary_words(word: str) -> tuple[str, ...]:
     """Return the words of the vocabulary that a written word is made of; the word itself if there are none.
 
-    >>> _known("wagegrp"), _known("nationalit"), _known("kids"), _known("wagen")
-    (('wage', 'grp'), ('nationality',), ('kids',), ('wagen',))
+    >>> [_vocabulary_words(word) for word in ("wagegrp", "nationalit", "kids", "wagen")]
+    [('wage', 'grp'), ('nationality',), ('kids',), ('wagen',)]
     """
     by_words, by_letters = _phrases()
     if word in _words() or word in by_letters or len(word) < 4:
@@ -156,7 +156,7 @@ def meanings_of(name: str) -> list[Meaning]:
     meaning_at = meanings()
     bare_letters = "".join(word for word in written if word not in JOINING)
     whole = sorted({place for text in ("".join(written), bare_letters) for place in by_letters.get(text, [])})
-    words = tuple(part for word in written for part in _known(word))
+    words = tuple(part for word in written for part in _vocabulary_words(word))
     bare = tuple(word for word in words if word not in JOINING)
     head = next((i for i, word in enumerate(words) if i and word in PREPOSITIONS), len(words))
     ends = len([word for word in words[:head] if word not in JOINING])

@@ -173,10 +173,10 @@ class Plan:
             entry["tables"] = list(outcome.others)
         further = {key: value for key, value in (("tables", outcome.others), ("aside", outcome.aside)) if value}
         secret = {"step": method.name, "method": method, **outcome.private, **further}
-        made = materialise(safe)
+        result = materialise(safe)
         if method.rows == "new" and not isinstance(method, Formal):
-            secret["made"] = table, made  # later steps may hide from the guard that new records repeat the input
-        done = with_further_tables(made, copies)
+            secret["made"] = table, result  # later steps may hide from the guard that new records repeat the input
+        done = with_further_tables(result, copies)
         for name, copy in copies.items():
             differing = shared[name] & set(done.names) - _equal_columns(done, copy)
             if differing:

@@ -96,8 +96,8 @@ def lift(
             tries[f"{learner}, knows {share:.0%}"] = predicted["risk"].fill_null(float("nan")).to_numpy()
         for intruder, right in tries.items():
             for group in (rows, rows & ~common):
-                found = _gain(right, prior, common, group & np.isfinite(right), column, intruder)
-                best = max(best, found, key=lambda each: each.lift) if best.rows else found
+                candidate = _gain(right, prior, common, group & np.isfinite(right), column, intruder)
+                best = max(best, candidate, key=lambda each: each.lift) if best.rows else candidate
     return best
 
 
@@ -189,10 +189,10 @@ def block_advantage(
     for reader, seen in readers:
         named = np.zeros(n, np.bool_)
         with _few_threads(n):
-            for known in (half, ~half):
-                if blocked[known].all() or not blocked[known].any():
+            for training in (half, ~half):
+                if blocked[training].all() or not blocked[training].any():
                     continue
-                named[~known] = reader.fit(seen[known], blocked[known]).predict(seen[~known])
+                named[~training] = reader.fit(seen[training], blocked[training]).predict(seen[~training])
         true, false = float(named[blocked].mean()), float(named[~blocked].mean())
         spread = Z * math.sqrt(true * (1 - true) / hits + false * (1 - false) / (n - hits))
         best = max(best, (true - false, true - false - spread, true - false + spread))

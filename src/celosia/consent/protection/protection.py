@@ -133,15 +133,15 @@ def honour_inferences(
 
         search = Search(table, design, stream, protect, bool((target == target[0]).all()), external)
         try:
-            made, kept = search.run(guarded)
+            result, kept = search.run(guarded)
         except RequirementError:
             if last == 0:
                 raise
             continue
         break
-    found = {name: one for one, group in zip(kept, guarded, strict=True) for name in group.inferences}
+    remedies = {name: remedy for remedy, group in zip(kept, guarded, strict=True) for name in group.inferences}
     facts = {"exchanged": max((int(o.treated.sum()) for o in kept if o.remedy.kind == "exchange"), default=0)}
-    protected = _blank_suppressed(Protected(made, design, facts, remedies=found), extra, [])
+    protected = _blank_suppressed(Protected(result, design, facts, remedies=remedies), extra, [])
     return _with_evidence(table, extra, protected, 0)
 
 

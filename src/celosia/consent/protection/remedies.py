@@ -97,14 +97,14 @@ class Search:
         """Return the table with a remedy for each group; raise if the promise is out of reach."""
         work, kept = self.table, []
         for group in guarded:
-            work, one = self._remedy(work, group)
-            kept.append(one)
+            work, remedy = self._remedy(work, group)
+            kept.append(remedy)
         protected = self.protect(work)
         if len(kept) > 1:  # later remedies changed other columns of the same table
-            kept = [self._judge(one, group, protected) for one, group in zip(kept, guarded, strict=True)]
-        for one, group in zip(kept, guarded, strict=True):
-            if not one.holds:
-                self._refuse(group, [one])
+            kept = [self._judge(remedy, group, protected) for remedy, group in zip(kept, guarded, strict=True)]
+        for remedy, group in zip(kept, guarded, strict=True):
+            if not remedy.holds:
+                self._refuse(group, [remedy])
         return protected, kept
 
     @functools.cached_property
@@ -117,10 +117,10 @@ class Search:
         while True:
             tried: list[Kept] = []
             for candidate, changed in sorted(self._candidates(work, group, columns), key=lambda pair: pair[0].loss):
-                one = self._judge(candidate, group, self.protect(changed))
-                if one.holds:
-                    return changed, one
-                tried.append(one)
+                judged = self._judge(candidate, group, self.protect(changed))
+                if judged.holds:
+                    return changed, judged
+                tried.append(judged)
             rest = [name for name in visible(work) if name not in columns]
             if not rest:
                 self._refuse(group, tried)
@@ -136,8 +136,8 @@ class Search:
             columns += [name for name in tree if name not in columns]
         everybody = np.ones(len(self.table), np.bool_)
         while rest := [name for name in visible(self.table) if name not in columns]:
-            found = lift(self.table, self._base, group.columns, everybody, external=self.external, predictors=rest)
-            if found.lift <= self.design.lift:
+            prediction = lift(self.table, self._base, group.columns, everybody, external=self.external, predictors=rest)
+            if prediction.lift <= self.design.lift:
                 break
             columns.append(self._strongest(group, rest))
         return tuple(columns)
@@ -147,8 +147,10 @@ class Search:
         everybody = np.ones(len(self.table), np.bool_)
 
         def strength(name: str) -> float:
-            found = lift(self.table, self._base, group.columns, everybody, external=self.external, predictors=[name])
-            return found.lift
+            prediction = lift(
+                self.table, self._base, group.columns, everybody, external=self.external, predictors=[name]
+            )
+            return prediction.lift
 
         return max(rest, key=strength)
 
@@ -204,18 +206,18 @@ class Search:
             # few choices are too few to measure: a reader finds treated people, of whom the camouflage does not block
             factor = 1 - candidate.remedy.camouflage if few else 1.0
             changed = candidate.remedy.columns
-            found = block_advantage(protected.polars().select(visible(protected)), rows, changed)
+            interval = block_advantage(protected.polars().select(visible(protected)), rows, changed)
             rest = [name for name in visible(self.table) if name not in changed]
             # what other attributes of people say about their choice, whatever is done
-            known = max(0.0, block_advantage(self.table.polars().select(rest), rows, ())[0]) if rest else 0.0
-            advantage = tuple(factor * (value - known) for value in found)  # type: ignore[assignment]
+            baseline = max(0.0, block_advantage(self.table.polars().select(rest), rows, ())[0]) if rest else 0.0
+            advantage = tuple(factor * (value - baseline) for value in interval)  # type: ignore[assignment]
         error = (advantage[2] - advantage[0]) / Z  # one standard error, as few people block
         holds &= advantage[0] + error <= self.design.advantage
         return replace(candidate, success=dict.fromkeys(group.inferences, success), advantage=advantage, holds=holds)
 
     def _refuse(self, group: Guarded, tried: Sequence[Kept]) -> NoReturn:
         """Raise with the nearest value that a remedy reaches, in steps of five points, which hide single choices."""
-        success = min((next(iter(one.success.values())).lift for one in tried), default=1.0)
+        success = min((next(iter(candidate.success.values())).lift for candidate in tried), default=1.0)
         nearest = min(1.0, math.ceil(20 * max(success, 0.0)) / 20)
         names = ", ".join(map(repr, group.inferences))
         if nearest > self.design.lift:
@@ -224,8 +226,8 @@ class Search:
                 f"guessing, and at most {self.design.lift:.0%} is allowed. Leave its columns out of the query, or ask "
                 f"for a lift of {nearest:g}."
             )
-        known = min((one.advantage[0] for one in tried if one.success), default=1.0)
-        nearest = min(1.0, math.ceil(20 * max(known, 0.0)) / 20)
+        advantage = min((candidate.advantage[0] for candidate in tried if candidate.success), default=1.0)
+        nearest = min(1.0, math.ceil(20 * max(advantage, 0.0)) / 20)
         raise RequirementError(
             f"every remedy for {names} shows who blocks {nearest:.0%} better than by guessing, and at most "
             f"{self.design.advantage:.0%} is allowed. Ask for an advantage of {nearest:g}, or leave its columns out."
@@ -236,17 +238,17 @@ def groups(
     columns: Mapping[str, Sequence[str]], rows: Mapping[str, NDArray[np.bool_]], tree: Sequence[str]
 ) -> list[Guarded]:
     """Return inferences that share a column as one group; the columns of a tree are one."""
-    found: list[Guarded] = []
+    result: list[Guarded] = []
     for inference, names in columns.items():
         if not names:
             continue
         wide = {*names, *(tree if set(names) & set(tree) else ())}
-        near = [g for g in found if wide & {*g.columns, *(tree if set(g.columns) & set(tree) else ())}]
-        found = [g for g in found if g not in near]
+        near = [g for g in result if wide & {*g.columns, *(tree if set(g.columns) & set(tree) else ())}]
+        result = [g for g in result if g not in near]
         mask = np.logical_or.reduce([rows[inference], *(g.rows for g in near)])
         merged = dict.fromkeys([*(name for g in near for name in g.columns), *names])
-        found.append(Guarded((*(i for g in near for i in g.inferences), inference), tuple(merged), mask))
-    return found
+        result.append(Guarded((*(i for g in near for i in g.inferences), inference), tuple(merged), mask))
+    return result
 
 
 def visible(table: Table) -> list[str]:

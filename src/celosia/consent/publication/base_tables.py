@@ -87,14 +87,14 @@ def expand_views(source: str, sql: str) -> str:
     if definition is None:
         return sql
     with address(source) as url:
-        while found := [(t, text) for t in _tables(tree) if _is_plain(t) and (text := definition(url, t))]:
+        while views := [(t, text) for t in _tables(tree) if _is_plain(t) and (text := definition(url, t))]:
             _refuse_shadowing(tree, source, set())
-            count += len(found)
+            count += len(views)
             if count > _MOST_VIEWS:
                 raise DataError(
                     f"the query reads more than {_MOST_VIEWS} views. Write it on the base tables themselves."
                 )
-            for table, body in found:
+            for table, body in views:
                 alias = table.args.get("alias") or exp.TableAlias(this=table.this.copy())
                 table.replace(exp.Subquery(this=body, alias=alias.copy()))
     return tree.sql(dialect=native, comments=False, normalize_functions=False) if count else sql

@@ -265,9 +265,9 @@ class StoredCodes:
         domains = {name: self.domains[name] for name in histogram.names}
         key = pack_codes({name: column.codes[entries] for name, column in histogram.columns.items()}, domains)
         chosen = self.keys(histogram.names).with_row_index(ROWS).filter(pl.col(KEY).is_in(key))
-        found = chosen.collect(engine="streaming").sort(ROWS)
+        rows = chosen.collect(engine="streaming").sort(ROWS)
         order = np.argsort(key)
-        return _ints(found[ROWS]), entries[order[np.searchsorted(key[order], _ints(found[KEY]))]]
+        return _ints(rows[ROWS]), entries[order[np.searchsorted(key[order], _ints(rows[KEY]))]]
 
     def _in_order(self) -> pl.LazyFrame:
         """Scan the rows in the order of the records, for engines that keep it and write one file."""

@@ -139,20 +139,20 @@ class FuzzyTable(_LinguisticCoding, Method):
         cell, value = np.nonzero(listing.holders[published] > 0)
         cell = np.flatnonzero(published)[cell]
         order = {name: tuple(dict.fromkeys(row[j] for row in labels if row[j])) for j, name in enumerate(self.columns)}
-        made: dict[str, pl.Series] = {
+        new_columns: dict[str, pl.Series] = {
             name: pl.Series([labels[i][j] for i in cell], dtype=pl.String) for j, name in enumerate(self.columns)
         }
         whole = table.column(column)
         first = np.full(listing.sensitive.width, -1, dtype=np.int64)
         codes = listing.sensitive.codes
         first[codes[::-1]] = np.arange(len(codes))[::-1]
-        made[column] = whole.gather(first[value])
+        new_columns[column] = whole.gather(first[value])
         if self.sigma is not None:
-            made[SIGMA] = pl.Series(listing.sigma[cell, value].round(self.sigma))
+            new_columns[SIGMA] = pl.Series(listing.sigma[cell, value].round(self.sigma))
         schema = table.schema
         for name in self.columns:
             schema = schema.change(name, kind=Kind.ORDINAL, order=order[name], hierarchy=None, bounds=None)
-        return with_record_ids(new_records(table, pl.DataFrame(made)).with_schema(schema.keep([*made])))
+        return with_record_ids(new_records(table, pl.DataFrame(new_columns)).with_schema(schema.keep([*new_columns])))
 
 
 class _Listing:
@@ -231,8 +231,8 @@ def _labels(
     crisp = [p for p, _ in partitions if p.codes is not None]
     result = []
     for group_name, cell_name in product(cells.group_names, cells.names):
-        found: dict[str, str | None] = {}
+        label_of: dict[str, str | None] = {}
         for p, name in (*zip(crisp, group_name, strict=True), *zip(fuzzy, cell_name, strict=True)):
-            found |= dict(zip(p.columns, named[p.columns][name], strict=True))
-        result.append(tuple(found[name] for name in columns))
+            label_of |= dict(zip(p.columns, named[p.columns][name], strict=True))
+        result.append(tuple(label_of[name] for name in columns))
     return result

@@ -230,11 +230,11 @@ def is_ordered(labels: Sequence[str]) -> bool:
     True
     """
     numbers = [re.findall(r"\d+(?:[.,]\d+)*", label) for label in labels]
-    starts = [float(re.sub(r"[.,](?=\d{3}\b)", "", found[0]).replace(",", ".")) for found in numbers if found]
+    starts = [float(re.sub(r"[.,](?=\d{3}\b)", "", digits[0]).replace(",", ".")) for digits in numbers if digits]
     if len(starts) >= max(2, len(labels) - 1) and starts in (sorted(starts), sorted(starts, reverse=True)):
         return len(set(starts)) > 1
     words = [set(re.findall(r"[^\W\d_]+", label.casefold())) for label in labels]
-    return sum(bool(found & DEGREES) for found in words) >= 0.6 * len(labels)
+    return sum(bool(label_words & DEGREES) for label_words in words) >= 0.6 * len(labels)
 
 
 def ambiguous_days(values: tuple[str, ...]) -> bool:

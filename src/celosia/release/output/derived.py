@@ -85,8 +85,8 @@ class DerivedColumns:
         if name not in self._candidates:
             return []
         compared = (self, self._last) if self.original.schema.person is not None else (self,)
-        found = [list(each.sightings_in_sample(name, filled)) for each in compared]
-        return max(found, key=lambda each: (any(sighting.certain for sighting in each), len(each)))
+        samples = [list(each.sightings_in_sample(name, filled)) for each in compared]
+        return max(samples, key=lambda each: (any(sighting.certain for sighting in each), len(each)))
 
     @cached_property
     def _last(self) -> DerivedColumns:
@@ -123,8 +123,8 @@ class DerivedColumns:
     def _namings(self, keys: Sequence[str]) -> tuple[str, str]:
         """Name original columns for the data owner, and for public files, which name released columns only."""
         quasi = all(key in self.original.schema.quasi for key in keys)
-        one = f"the {'quasi-identifier' if quasi else 'column'} {keys[0]!r}"
-        named = ", ".join(map(repr, keys[:-1])) + f" and {keys[-1]!r} together" if len(keys) > 1 else one
+        single = f"the {'quasi-identifier' if quasi else 'column'} {keys[0]!r}"
+        named = ", ".join(map(repr, keys[:-1])) + f" and {keys[-1]!r} together" if len(keys) > 1 else single
         hidden = [key for key in keys if key not in self.released.names]
         if not hidden:
             return named, named
@@ -535,7 +535,7 @@ class _Agreement:
     @classmethod
     def near(cls, groups: NDArray[np.int64], order: NDArray[np.float64]) -> _Agreement:
         """Compare ranks of records, as shares of all records, with the median of the others of their groups."""
-        known = _sizes(groups) > 1
+        comparable = _sizes(groups) > 1
         sorted_rows = np.lexsort((order, groups))
         sizes = _sizes(groups)[sorted_rows]
         first = np.flatnonzero(np.r_[True, np.diff(groups[sorted_rows]) != 0])
@@ -545,7 +545,7 @@ class _Agreement:
         ordered = order[sorted_rows]
         near = np.empty(len(groups), np.bool_)
         near[sorted_rows] = np.abs(ordered - ordered[other]) <= WIDTH
-        return cls(known, near & known, near.astype(np.float64))
+        return cls(comparable, near & comparable, near.astype(np.float64))
 
     @cached_property
     def _deviation_count(self) -> int:

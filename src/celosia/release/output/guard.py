@@ -313,9 +313,9 @@ class _Inspection:
 
     def copied_records(self) -> Iterator[Sighting]:
         """Find a synthesis most of whose records repeat a record that only one person of the original has."""
-        made = [secret["made"] for secret in self.released.private_history if "made" in secret]
+        syntheses = [secret["made"] for secret in self.released.private_history if "made" in secret]
         released = self.released.names
-        pairs = [(self.original, self.released), *made]  # the steps beside a synthesis may hide what it repeats
+        pairs = [(self.original, self.released), *syntheses]  # the steps beside a synthesis may hide what it repeats
         counted = (count_copies(before, after, self.formal, released) for before, after in pairs)
         copies = next((each for each in counted if each is not None and each.are_many), None)
         if copies is None:

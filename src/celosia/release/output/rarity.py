@@ -209,7 +209,7 @@ def _are_similar(before: str, after: str) -> bool:
     return start + _shared_start(before[start:][::-1], after[start:][::-1]) >= SIMILAR * max(len(before), len(after))
 
 
-def _shared_start(one: str, other: str) -> int:
+def _shared_start(text: str, other: str) -> int:
     """Count the characters at the beginning that two texts share."""
-    shorter = min(len(one), len(other))
-    return next((place for place in range(shorter) if one[place] != other[place]), shorter)
+    shorter = min(len(text), len(other))
+    return next((place for place in range(shorter) if text[place] != other[place]), shorter)

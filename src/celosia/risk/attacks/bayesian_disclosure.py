@@ -104,8 +104,8 @@ class BayesianDisclosure(DisclosesValue, Attack):
         from celosia.views.persons import by_person, person_codes
 
         beliefs, person = self._beliefs(original, protected), person_codes(original)
-        known = np.nan_to_num(beliefs.prior) >= self.positive
-        masks = (beliefs.gained, beliefs.ruled_out, known, np.isnan(beliefs.posterior))
+        was_known = np.nan_to_num(beliefs.prior) >= self.positive
+        masks = (beliefs.gained, beliefs.ruled_out, was_known, np.isnan(beliefs.posterior))
         gained, ruled_out, before, lost = (float(by_person(m.astype(np.float64), person).mean()) for m in masks)
         n = len(np.unique(person))
         return {
@@ -134,7 +134,7 @@ class BayesianDisclosure(DisclosesValue, Attack):
         published[rows] = _codes(_texts(protected, column), domain)
         alike = number([encoded_column(original, name).codes for name in original.schema.need_quasi()])
         priors = self._priors(original, column, domain, alike, own, persons)
-        found = Beliefs.without_posterior(len(original))
+        beliefs = Beliefs.without_posterior(len(original))
         for members, mu in self._cells(original, protected, rows):
             codes = published[members]
             pairs = None if original.schema.person is None else persons[members] * (len(domain) + 1) + codes
@@ -147,8 +147,8 @@ class BayesianDisclosure(DisclosesValue, Attack):
                 some = members[start : start + block]
                 prior = priors[alike[some]]
                 after = _posterior(mu[start : start + block], prior, counts, expected)
-                found.enter(some, own[some], prior, after, positive=self.positive, negative=self.negative)
-        return found
+                beliefs.enter(some, own[some], prior, after, positive=self.positive, negative=self.negative)
+        return beliefs
 
     def _cells(self, original: Table, protected: Table, rows: Ints) -> Iterator[tuple[Ints, Floats]]:
         """Yield the records of each class, or of each group of fuzzy cells, with their degrees."""
@@ -174,8 +174,8 @@ class BayesianDisclosure(DisclosesValue, Attack):
         size = int(alike.max(initial=-1)) + 1
         belief = np.zeros((size, len(domain)))
         if self.prior is None:
-            known = np.flatnonzero(own >= 0)
-            once = known[group([alike[known], own[known], persons[known]])[0]]
+            with_value = np.flatnonzero(own >= 0)
+            once = with_value[group([alike[with_value], own[with_value], persons[with_value]])[0]]
             np.add.at(belief, (alike[once], own[once]), 1.0)
         else:
             names, given = list(original.schema.need_quasi()), open_source(self.prior)

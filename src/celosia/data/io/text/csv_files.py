@@ -179,14 +179,14 @@ def _check_structure(
         if whole != "cp1252":
             counts = damaged_columns(file, dialect.separator, names)
             listed = ", ".join(f"{name}: {count}" for name, count in counts.items())
-            found = f"{sum(counts.values())} cells are not valid UTF-8 ({listed})"
+            damage = f"{sum(counts.values())} cells are not valid UTF-8 ({listed})"
             if damaged == "refuse":
                 raise DamagedText(
-                    f"{file.name}: {found}. Repair them, give the encoding, for example encoding='cp1252', or read the "
-                    "damaged bytes as Windows text: damaged='cp1252'."
+                    f"{file.name}: {damage}. Repair them, give the encoding, for example encoding='cp1252', or read "
+                    "the damaged bytes as Windows text: damaged='cp1252'."
                 )
             text = data.decode("utf-8", errors=WINDOWS).removeprefix("\ufeff").encode()
-            note = f"{found}: the damaged bytes were read as Windows text (cp1252)"
+            note = f"{damage}: the damaged bytes were read as Windows text (cp1252)"
             return text, structure_of(text, dialect.separator, len(names)), (note,)
         dialect = Dialect(whole, dialect.separator, dialect.decimal, dialect.columns)
     else:

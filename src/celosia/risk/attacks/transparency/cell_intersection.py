@@ -108,12 +108,12 @@ class CellIntersection(DisclosesValue, _InformedAttack):
             coded = FuzzyCoding(sets=self.sets).partitions(values)
             if any(p.columns[0] not in self.sets and "metrics" in p.parameters for p in coded):
                 raise NotApplicable(f"{self.name}: the sets of the columns are not known: give them (sets).")
-            found = [_coded(partition) for partition in coded]
+            partitions = [_coded(partition) for partition in coded]
         else:
-            found = [_recorded(partition, values) for partition in recorded]
+            partitions = [_recorded(partition, values) for partition in recorded]
         cells: list[dict[str, str]] = [{}]
         degrees = np.ones((len(original), 1))
-        for names, labels, mu in found:
+        for names, labels, mu in partitions:
             cells = [{**cell, **dict(zip(names, label, strict=True))} for cell in cells for label in labels]
             degrees = (degrees[:, :, None] * mu[:, None, :]).reshape(len(original), -1)
         return [tuple(cell[name] for name in columns) for cell in cells], degrees
