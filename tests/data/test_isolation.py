@@ -181,5 +181,5 @@ def test_only_the_workers_start_processes():
                 names = ["subprocess"]
             if STARTS & set(names):
                 found.add(str(path.relative_to(PACKAGE)))
-    # the second for the type of a process alone, the third for the browser that prints a report
-    assert found == {"data/subprocesses.py", "frontier/workers.py", "release/report/export.py"}
+    # the second for the type of a process alone, the third for the browser that prints reports and pictures
+    assert found == {"data/subprocesses.py", "frontier/workers.py", "show/browser.py"}

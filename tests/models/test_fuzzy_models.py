@@ -244,7 +244,7 @@ def test_messages():
             call()
         return str(raised.value)
 
-    assert message(lambda: QAnonymity(q=0)) == "q-anonymity: q must be at least 1, got 0."
+    assert message(lambda: QAnonymity(q=-1)) == "q-anonymity: q must be at least 0, got -1."
     assert message(lambda: QAnonymity(q=2, m=1)) == "q-anonymity: m must be more than 1.0, got 1."
     assert "the points must not decrease, got 30 after 36" in message(
         lambda: QAnonymity(q=2, sets={"age": {"a": "(0;36;30)"}})

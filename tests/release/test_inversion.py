@@ -111,7 +111,7 @@ ELSEWHERE = {
     "scoreboard": "needs a person column",
     "definetti": "needs the groups of anatomise",
     **dict.fromkeys(
-        ("category-posterior", "degree-inversion", "group-intersection", "moved-areas"), "needs its method"
+        ("category-posterior", "cell-intersection", "degree-inversion", "group-intersection", "moved-areas"), "needs its method"
     ),
     **dict.fromkeys(("noise-linkage", "noise-reconstruction", "rank-intersection", "shuffle-regression"), "the same"),
 }
@@ -198,7 +198,9 @@ def test_every_measure_is_made(runs, request):
     unmeasured = {finding.part.name for finding in found if finding.value is None}
     assert len(found) > 55
     if "top-coded" in request.node.name:  # losses of numbers have no meaning where cells are suppressed
-        assert unmeasured <= {*ELSEWHERE, "blanked-cells", "minimality", "coefficient-overlap"}
+        # twelve records are too few to predict one column from the others
+        few = {"blanked-cells", "minimality", "coefficient-overlap", "train-released-test-real"}
+        assert unmeasured <= {*ELSEWHERE, *few}
 
 
 def test_exact_numbers_would_give_hidden_values_away(monkeypatch, tmp_path):

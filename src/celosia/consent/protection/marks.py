@@ -68,13 +68,19 @@ def row_owners(frame: pl.DataFrame, column: str, store: Preferences, key: str | 
     owner = raw.cast(pl.String).str.strip_chars().alias("owner")
     if key is None:
         return owner
-    owners = store.aliases(key)
-    if not owners:
-        raise DataError(f"no owner has a key of the kind {key!r}. Register them with the owners.")
+    owners = owners_by_key(store, key)
     pairs = pl.DataFrame(
         {"owner": list(owners), "name": list(owners.values())}, schema={"owner": pl.String, "name": pl.String}
     )
     return owner.to_frame().join(pairs, on="owner", how="left", maintain_order="left")["name"].alias("owner")
+
+
+def owners_by_key(store: Preferences, key: str) -> Mapping[str, str]:
+    """Return the owner of each key of a kind; raise if no owner has such a key."""
+    owners = store.aliases(key)
+    if not owners:
+        raise DataError(f"no owner has a key of the kind {key!r}. Register them with the owners.")
+    return owners
 
 
 def mark(

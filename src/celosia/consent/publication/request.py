@@ -16,7 +16,7 @@ import numpy as np
 from celosia.consent.owners.block_checks import absent_owners, refuse_misnamed, refuse_unfound, refuse_unknown
 from celosia.consent.owners.match_cache import MatchCache
 from celosia.consent.owners.store import Preferences, now
-from celosia.consent.protection.marks import Marks, find_values, mark, row_owners
+from celosia.consent.protection.marks import Marks, find_values, mark, owners_by_key, row_owners
 from celosia.consent.protection.measures import losses, re_identification, singletons
 from celosia.consent.protection.protection import Design, Protected, honour, honour_inferences
 from celosia.consent.publication.base_tables import expand_views, refuse_derived, refuse_unlisted
@@ -182,6 +182,8 @@ def refuse_unanswerable(request: Request, source: str | pl.DataFrame, catalogue:
     ruled = {table for inference in catalogue.inferences for rule in inference.rules for table in rule.tables}
     refuse_derived(source, request.sql, dialect, ruled)
     refuse_unknown(store, catalogue)
+    if request.key is not None:
+        owners_by_key(store, request.key)
     columns = known_columns(source, request.sql, dialect)
     refuse_misnamed(store, catalogue, columns)
     query = elements(request.sql, dialect, columns)
