@@ -118,6 +118,8 @@ def of_loss(name: str) -> Iterator[Pair]:
                 yield tuple(tried(lambda p=p, made=made: compared(made, p)) for p in plain)
             continue
         before, after = frames(seed)
+        if name == "train-released-test-real":  # one column must be predictable from the others
+            before["e"] = ["s" if x is not None and x > 4 else "t" for x in before["x"]]
         who = [i // 2 for i in range(25)]
         for given in parts("loss")[name].examples:
             made = build("loss", {"use": name, **given})

@@ -49,7 +49,13 @@ def people() -> celosia.Table:
 def expected(method: Method) -> dict[str, list[str]]:
     numbers = ["age", "height"]
     named = {"town": ["town"], "mixed": [*numbers, "town"], "numbers": numbers}
-    kind = "town" if method.name == "pram" else "mixed" if method.name in ("mixed-microaggregate", "fuzzy-table") else "numbers"
+    kind = (
+        "town"
+        if method.name == "pram"
+        else "mixed"
+        if method.name in ("mixed-microaggregate", "fuzzy-table")
+        else "numbers"
+    )
     if marked_fields(method, SuitedMark) == ("dependent", "independent"):
         return {"dependent": numbers, "independent": ["pay"]}
     return {"columns": named[kind]}

@@ -111,7 +111,8 @@ ELSEWHERE = {
     "scoreboard": "needs a person column",
     "definetti": "needs the groups of anatomise",
     **dict.fromkeys(
-        ("category-posterior", "cell-intersection", "degree-inversion", "group-intersection", "moved-areas"), "needs its method"
+        ("category-posterior", "cell-intersection", "degree-inversion", "group-intersection", "moved-areas"),
+        "needs its method",
     ),
     **dict.fromkeys(("noise-linkage", "noise-reconstruction", "rank-intersection", "shuffle-regression"), "the same"),
 }

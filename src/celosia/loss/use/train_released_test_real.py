@@ -41,7 +41,7 @@ class TrainReleasedTestReal(Loss):
     test: float = Field(default=0.3, gt=0, lt=1, description="share of records held out")
     seed: int = Field(default=0, ge=0, description="chooses the held-out records")
     bounded: ClassVar[bool] = True
-    examples: ClassVar = ({"targets": ["e"]},)
+    examples: ClassVar = ({"targets": ["e"]}, {"targets": ["e"], "learner": "linear"})
 
     def value(self, original: Table, protected: Table) -> float:
         """Return the mean over the targets."""

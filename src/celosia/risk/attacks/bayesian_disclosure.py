@@ -247,6 +247,6 @@ def _codes(column: pl.Series, domain: pl.Series) -> Ints:
     if domain.is_empty():
         return np.full(len(column), -1, dtype=np.int64)
     place = domain.search_sorted(column.fill_null(""))
-    inside = np.minimum(place.to_numpy(), len(domain) - 1)
+    inside = np.minimum(place.to_numpy().astype(np.int64), len(domain) - 1)
     same = (domain.gather(pl.Series(inside)) == column).fill_null(value=False).to_numpy()
-    return np.where(same, inside, -1).astype(np.int64)
+    return np.where(same, inside, -1)
