@@ -6,9 +6,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
-import click
 import typer
 
 from celosia.cli.bases.options import READING, Header, Json, Query
@@ -132,14 +131,14 @@ def _ask_purpose() -> Purpose:
 
 def _ask_group(group: UndecidedGroup) -> Undecided:
     """Ask on a terminal what becomes of a group of undecided columns."""
+    from rich.prompt import Prompt
+
     listed = ", ".join(group.columns[:8]) + (", …" if len(group.columns) > 8 else "")
-    answer: Undecided = typer.prompt(
-        f"{len(group.columns)} {group.title}: {listed}\nMay others know them (quasi) or not (sensitive), are they "
-        "harmless (insensitive), or should they stay out?",
-        type=click.Choice(get_args(Undecided)),
-        default="leave-out",
+    question = (
+        "May others know them (quasi) or not (sensitive), are they harmless (insensitive), or should they stay out?"
     )
-    return answer
+    asked = f"{len(group.columns)} {group.title}: {listed}\n{question}"
+    return cast("Undecided", Prompt.ask(asked, choices=list(get_args(Undecided)), default="leave-out"))
 
 
 def _print(suggestions: Sequence[ColumnSuggestion], notes: Sequence[str]) -> None:
