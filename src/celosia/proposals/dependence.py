@@ -21,7 +21,7 @@ ROWS = 5_000
 #: Records in impure groups that chance would give at least, and the share of them that a near function may have.
 EXPECTED, EXCEPTIONS = 20, 0.02
 #: Logarithm of the chance that all groups are pure, below which a column is a function also where few records repeat.
-IMPROBABLE = -20.0
+IMPROBABLE = -12.0
 #: Share of the variance that others explain, from which an amount is computed from them.
 COMPUTED = 0.9995
 #: Most levels of a group size for which the chance of purity is computed exactly.
