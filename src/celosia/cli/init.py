@@ -116,7 +116,7 @@ def init(
 
 @dataclass(frozen=True)
 class Purpose:
-    """What the release is for, and the columns that analysts must keep."""
+    """Purpose of the release, and the columns that analysts must keep."""
 
     text: str = ""
     keep: tuple[str, ...] = ()

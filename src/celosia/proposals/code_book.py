@@ -48,7 +48,7 @@ class CodeBook:
 
     @classmethod
     def of(cls, facts: FileFacts | None) -> CodeBook:
-        """Return what a file says of its own columns."""
+        """Return the code book that a file contains itself: its variable and value labels."""
         return cls() if facts is None else cls(facts.descriptions, facts.labels)
 
     def __or__(self, other: CodeBook) -> CodeBook:

@@ -1,4 +1,4 @@
-"""What a file is for: columns that analysts must keep, and undecided columns that a user decides in groups."""
+"""Purpose of a file: columns that analysts must keep, and undecided columns that a user decides in groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the other columns of a table say about a column: items of one block, functions of others, the subject."""
+"""Evidence on a column from the other columns of its table: blocks of items, functional dependencies, the subject."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _decide_blocks(
     names: list[str],
     evidence: Evidence,
 ) -> None:
-    """Give the columns of one block the same role: that of most of them, or sensitive if nothing is known of any."""
+    """Assign the columns of one block the same role: that of most of them, or sensitive if nothing is known of any."""
     free = {
         name: content
         for name, content in evidence.contents.items()
@@ -206,7 +206,7 @@ def _mark_interactions(
 def _decide_dummies(
     suggestions: dict[str, ColumnSuggestion], unknown: set[str], codes: Codes, names: list[str], evidence: Evidence
 ) -> None:
-    """Give an unknown flag the role of two known flags with which it never coincides: they are dummies of one fact."""
+    """Assign an unknown flag the role of two known flags with which it never coincides: dummies of one fact."""
     flags = [name for name, content in evidence.contents.items() if content.distinct == 2 and not content.missing]
     flags_by_meaning: dict[str, list[str]] = {}
     for name in flags:

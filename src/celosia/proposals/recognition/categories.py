@@ -51,7 +51,7 @@ def values_meaning(values: Sequence[str], counts: Sequence[int], labels: Mapping
         return None
     total = sum(tally.values())
     for what, exact, phrases in _meanings():
-        hits = [text for text in tally if _says(text, phrases, exact)]
+        hits = [text for text in tally if _matches(text, phrases, exact)]
         if len(hits) >= max(2, MOSTLY * len(tally)) and sum(tally[text] for text in hits) >= RECORDS * total:
             return what
     return None
@@ -76,7 +76,7 @@ def _meanings() -> tuple[tuple[str, bool, frozenset[str]], ...]:
     )
 
 
-def _says(text: str, phrases: frozenset[str], exact: bool) -> bool:
+def _matches(text: str, phrases: frozenset[str], exact: bool) -> bool:
     """Return whether a folded text is one of the phrases, or holds one if it need not be equal."""
     words = re.findall(r"[^\W_]+", text)
     if " ".join(words) in phrases:

@@ -70,7 +70,7 @@ class Release(Shown):
 
     @property
     def remaining(self) -> Remaining:
-        """What is left of the original."""
+        """Columns and cells of the original that the release still has."""
         from celosia.table.changes import remaining
 
         return remaining(self.changes)
